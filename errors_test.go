@@ -223,17 +223,21 @@ func aliasCalls(s *alias.Store, ev event.Event) methods {
 func counterCalls(s *counter.Store, ev event.Event) methods {
 	return methods{
 		"Take": func(ctx context.Context) error {
-			return failure(s.Take(ctx, counter.Take{Key: home, Event: ev, Cap: 1}))
+			return failure(s.Take(ctx, counter.Take{Key: home, Event: ev, Weight: 1, Cap: 1}))
 		},
-		"Add":    func(ctx context.Context) error { return failure(s.Add(ctx, counter.Add{Key: home, Event: ev})) },
-		"Refund": func(ctx context.Context) error { return failure(s.Refund(ctx, counter.Refund{Key: home, Event: ev})) },
+		"Add": func(ctx context.Context) error {
+			return failure(s.Add(ctx, counter.Add{Key: home, Event: ev, Weight: 1}))
+		},
+		"Refund": func(ctx context.Context) error {
+			return failure(s.Refund(ctx, counter.Refund{Key: home, Event: ev, Weight: 1}))
+		},
 		"AddUnkeyed": func(ctx context.Context) error {
-			return failure(s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: home, At: noon}))
+			return failure(s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: home, At: noon, Weight: 1}))
 		},
 		"Get":   func(ctx context.Context) error { return failure(s.Get(ctx, home, tzclock.UTC.Date(noon))) },
 		"Erase": func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
 		"Adjust": func(ctx context.Context) error {
-			return failure(s.Adjust(ctx, counter.Adjust{Key: home, Event: ev, To: 1}))
+			return failure(s.Adjust(ctx, counter.Adjust{Key: home, Event: ev, From: 1, To: 1}))
 		},
 	}
 }

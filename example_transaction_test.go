@@ -23,11 +23,12 @@ type limited struct {
 	acts   *activity.Store
 }
 
-// order returns the work for one order. The items are made anew at each call.
-func (s limited) order(note activity.Activity) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+// order returns the work for one order of a customer who may have so many a day. The
+// items are made anew at each call.
+func (s limited) order(note activity.Activity, most int64) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
 	counted, noted := false, false // what is stored already, and is left out
 	return func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-		take, err1 := s.limits.TakeItem(counter.Take{Key: note.Actor, Event: note.Event, Cap: 2})
+		take, err1 := s.limits.TakeItem(counter.Take{Key: note.Actor, Event: note.Event, Weight: 1, Cap: most})
 		record, err2 := s.acts.RecordItems([]activity.Activity{note})
 		if err := errors.Join(err1, err2); err != nil {
 			return "", nil, err
@@ -38,8 +39,8 @@ func (s limited) order(note activity.Activity) func(context.Context, *ledger.Cla
 			if err != nil {
 				return "", nil, err
 			}
-			if grant.Cap > 0 && !grant.OK {
-				return "no more than 2 a day", nil, nil // an answer; a Permanent error would do as well
+			if grant.Refused() {
+				return fmt.Sprintf("no more than %d a day", grant.Cap), nil, nil // an answer; a Permanent error would do as well
 			}
 			counted, reasons = grant.OK, reasons[1:]
 		}
@@ -86,10 +87,11 @@ func Example_transaction() {
 	_, err := acts.Record(ctx, note("o-2")) // somebody has noted it by hand
 	check(err)
 
-	for _, id := range []string{"o-1", "o-1", "o-2", "o-3"} {
+	caps := []int64{2, 2, 2, 2, 0} // at last the customer may order nothing
+	for i, id := range []string{"o-1", "o-1", "o-2", "o-3", "o-4"} {
 		key, err := ledger.Key("ORDER", id)
 		check(err)
-		res, err := ledger.DoTx(ctx, seen, ledger.Request{Key: key}, limited{limits, acts}.order(note(id)))
+		res, err := ledger.DoTx(ctx, seen, ledger.Request{Key: key}, limited{limits, acts}.order(note(id), caps[i]))
 		fmt.Println(id, res.Value, "replayed:", res.Replayed, err)
 	}
 	for a, err := range acts.InScope(ctx, "shop", activity.Range{}) {
@@ -100,6 +102,7 @@ func Example_transaction() {
 	// o-1 ordered replayed: true <nil>
 	// o-2 ordered replayed: false <nil>
 	// o-3 no more than 2 a day replayed: false <nil>
+	// o-4 no more than 0 a day replayed: false <nil>
 	// noted: o-1 <nil>
 	// noted: o-2 <nil>
 }

@@ -11,18 +11,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/memory"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // taken are the fields that accept values that are bad input elsewhere: text that
 // is not written, values that are only read, and numbers whose sign has a meaning.
 var taken = []string{
-	"activity.Record: At", "activity.Record: Seq", "alias.Match: text",
+	"activity.Record: At", "alias.Match: text", "ema.Observe: Value",
 	"ledger.Forget: Record.Attempts", "ledger.Forget: Record.Fence", "ledger.Forget: Record.LastError",
 	"ledger.Forget: Record.Nonce", "ledger.Forget: Record.Notes", "ledger.Forget: Record.Source",
 	"ledger.List: Filter.Source", "ledger.ListPage: Filter.Source",
@@ -76,6 +86,30 @@ func TestBadInputNamesItsField(t *testing.T) {
 	slices.Sort(passed)
 	if diff := cmp.Diff(taken, passed); diff != "" {
 		t.Errorf("no bad input (-want +got):\n%s", diff)
+	}
+}
+
+// A client that nobody has made is bad input, also as a nil pointer in an interface.
+func TestNilClients(t *testing.T) {
+	t.Parallel()
+	var none *dynamodb.Client
+	own := record.Kind[string]{Package: "own", Type: "OWN", Decode: func(record.Item) (string, error) { return "", nil }}
+	for _, bad := range []struct {
+		pkg, field string
+		err        error
+	}{
+		{"activity", "api", failure(activity.New(none, "activity", nil))},
+		{"alias", "api", failure(alias.New(none, "records", nil))},
+		{"counter", "api", failure(counter.New(none, "limits", tzclock.UTC, nil))},
+		{"ema", "api", failure(ema.New(none, "records", nil))},
+		{"ledger", "api", failure(ledger.New(none, "seen", nil))},
+		{"memory", "acts", failure(memory.New(nil, tzclock.UTC))},
+		{"message", "api", failure(message.New(none, "messages", nil))},
+		{"pattern", "api", failure(pattern.New(none, "records", tzclock.UTC, nil))},
+		{"own", "api", failure(record.New(none, "records", own, nil))},
+		{"schema", "api", schema.Create(t.Context(), none)},
+	} {
+		recordtest.WantBad(t, bad.err, bad.pkg, bad.field)
 	}
 }
 
@@ -161,6 +195,9 @@ func poisoned(v reflect.Value, name string) map[string]reflect.Value {
 		return all
 	case int, int64:
 		bad.SetInt(-1)
+		return all
+	case float64:
+		bad.SetFloat(-1)
 		return all
 	case event.Event, tzclock.Date:
 		bad.SetZero()

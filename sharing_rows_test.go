@@ -77,7 +77,7 @@ func must(t *testing.T) func(event.Outcome, error) {
 func (s shop) fill(t *testing.T) {
 	t.Helper()
 	ctx, ev := t.Context(), now(t, "1001")
-	grant, err := s.limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Cap: 3})
+	grant, err := s.limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Weight: 1, Cap: 3})
 	must(t)(grant.Outcome, err)
 	must(t)(s.words.Put(ctx, alias.Put{Scope: "ann", Phrase: "the usual", Name: "espresso", Event: ev}))
 	must(t)(s.habits.Observe(ctx, pattern.Observe{Scope: "ann", Actor: "ann", Name: "espresso", Event: ev}))
@@ -131,7 +131,7 @@ func TestACountersKeyInAnothersPartition(t *testing.T) {
 	s.fill(t)
 	ctx := t.Context()
 	for _, key := range []string{"ALIAS#ann", "PATTERN#ann#ann", "EFFORT#ann"} {
-		grant, err := s.limits.Take(ctx, counter.Take{Key: key, Event: now(t, "1002"), Cap: 3})
+		grant, err := s.limits.Take(ctx, counter.Take{Key: key, Event: now(t, "1002"), Weight: 1, Cap: 3})
 		must(t)(grant.Outcome, err)
 	}
 	if phrases, err := s.words.Refresh(ctx, "ann"); len(phrases) != 1 || err != nil {
@@ -174,7 +174,7 @@ func TestTwoCountersOfOneTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, limits := range []*counter.Store{s.limits, other} {
-		grant, err := limits.Take(t.Context(), counter.Take{Key: "ann", Event: now(t, string(rune('a'+i))), Cap: 3})
+		grant, err := limits.Take(t.Context(), counter.Take{Key: "ann", Event: now(t, string(rune('a'+i))), Weight: 1, Cap: 3})
 		if grant.Used != int64(i)+1 || err != nil {
 			t.Errorf("used %d, %v, want %d", grant.Used, err, i+1)
 		}
@@ -194,7 +194,7 @@ func TestACountAmongActivities(t *testing.T) {
 	if err := schema.Create(t.Context(), db.Client(), log.Table(), limits.Table()); err != nil {
 		t.Fatal(err)
 	}
-	grant, err := limits.Take(t.Context(), counter.Take{Key: "shop", Event: now(t, "1001"), Cap: 3})
+	grant, err := limits.Take(t.Context(), counter.Take{Key: "shop", Event: now(t, "1001"), Weight: 1, Cap: 3})
 	must(t)(grant.Outcome, err)
 	for a, err := range log.InScope(t.Context(), "shop", activity.Range{}) {
 		t.Errorf("the shop's activities have %v, %v", a, err)

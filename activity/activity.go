@@ -54,15 +54,18 @@ type Activity struct {
 	// package memory, only CountBy selects by Kind, with a Match.Kind.
 	Kind string
 
-	Seq        int64 // the number of the message that reported the activity; 0 without a message
+	// Seq is the number of the message that reported the activity; 0 without a
+	// message. Seq, Effort and Confidence must not be negative. If a row of an older
+	// system has a negative number, it is read as it is.
+	Seq        int64
 	Effort     float64
 	Confidence float64
 
 	// Data holds further values of the application, and lists can filter by them.
 	// A value is text (string), a flag (bool) or a number: any of Go's integers
 	// and floats, an attributevalue.Number or a json.Number. Numbers come back as
-	// attributevalue.Number, which keeps all 38 digits. Data has at most 32
-	// entries and 4 KB, and the name of each entry has 1 to 255 bytes. Data
+	// attributevalue.Number, which keeps all 38 digits; record.ReadData reads the
+	// values with their types. Data has at most 32 entries and 4 KB, and the name of each entry has 1 to 255 bytes. Data
 	// without entries is read back as nil. If an activity is delivered again with
 	// other Data, that is a conflict, not a duplicate. Numbers are compared by
 	// value: 1, 1.0 and 1e0 are equal.
@@ -160,8 +163,8 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if api == nil {
-		return nil, event.BadInput(pkg, "api", "must not be nil")
+	if err := check.NotNil(pkg, "api", api); err != nil {
+		return nil, err
 	}
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
@@ -290,7 +293,7 @@ func (s *Store) Actions() schema.Actions {
 		},
 		Operators: map[string]schema.Grants{
 			"Erase":      {"": {"BatchWriteItem", "Query"}},
-			"EraseActor": {"": {"BatchWriteItem"}, s.cfg.ActorIndexName: query},
+			"EraseActor": {"": {"DeleteItem"}, s.cfg.ActorIndexName: query},
 		},
 	}
 }

@@ -33,61 +33,57 @@ const deleteTries = 3
 //
 // The row of Nth(1) guards the other activities of its set, so this row must be
 // deleted last: while other activities of the event exist, the error is
-// [ErrOthersStand]. To learn whether others exist, Delete reads the event's
-// rows. It then deletes the row of Nth(1) only if no other call has removed or
-// replaced this row, so that a set which another call records meanwhile keeps
-// its guard. If another call has, Delete reads the rows again, up to three
-// times in all. If Record puts an activity under another N just before the row
-// of Nth(1) is deleted, that activity may be left without a guard.
+// [ErrOthersStand]. If Record puts an activity under another N just before the
+// row of Nth(1) is deleted, that activity may be left without a guard.
 // [Store.DeleteEvent] removes all rows of an event.
 //
-// Price: 2 requests, 1 RCU, 4 WCU. This is the price for an activity under
-// Nth(1). Each 4 KB begun of all the event's rows costs 1 RCU, and each MB
-// takes 1 request. The WCU are the same as for any other activity, below.
+// Delete reads the event's rows, and deletes the row only if no other call has
+// removed or replaced it meanwhile. Otherwise Delete reads the rows again, up to
+// three times in all. If an attempt's reply is lost, Delete does not read again:
+// a row that is recorded between two attempts stays, and the error is
+// ErrNotFound.
 //
-// Price (Other): 1 request, 4 WCU. This is the price for any other activity.
-// Each KB begun of the row costs 1 WCU for the table and 1 WCU for each index.
-// A tombstone is in no index and costs 1 WCU. If no row exists, Delete costs 1
-// WCU.
+// Price: 2 requests, 1 RCU, 4 WCU. Each 4 KB begun of all the event's rows costs
+// 1 RCU, and each MB takes 1 request. Each KB begun of the row costs 1 WCU for
+// the table and 1 WCU for each index. A tombstone is in no index and costs 1
+// WCU. If no row exists, Delete takes only the first request.
 func (s *Store) Delete(ctx context.Context, scope string, ev event.Event) error {
 	if err := checkArguments(scope, ev); err != nil {
 		return err
-	}
-	if ev.N() != 1 {
-		return s.deleteRow(ctx, scope, ev)
 	}
 	for range deleteTries {
 		rows, err := s.rowsOf(ctx, "Delete", scope, ev)
 		if err != nil {
 			return err
 		}
-		guard, err := s.lone(rows, ev)
+		row, err := s.deletable(rows, ev)
 		if err != nil {
 			return err
 		}
-		if changed, err := s.deleteSeen(ctx, "Delete", []ddb.Item{guard}); err != nil || !changed {
+		if changed, err := s.deleteSeen(ctx, "Delete", []ddb.Item{row}); err != nil || !changed {
 			return err
 		}
 	}
 	return s.wrap("Delete", errChanged)
 }
 
-// lone returns the guard's row if no other activity of the event exists. A
-// tombstone needs no guard: nothing can be recorded under its N.
-func (s *Store) lone(rows []ddb.Item, ev event.Event) (guard ddb.Item, err error) {
+// deletable returns the event's row. The guard can be deleted if no other
+// activity of the event exists. A tombstone needs no guard: nothing can be
+// recorded under its N.
+func (s *Store) deletable(rows []ddb.Item, ev event.Event) (found ddb.Item, err error) {
 	id := ev.String()
 	for _, row := range rows {
 		switch {
 		case item.Text(row, attrID) == id:
-			guard = row
-		case !retracted(row) && !s.expired(row):
+			found = row
+		case ev.N() == 1 && !retracted(row) && !s.expired(row):
 			err = ErrOthersStand
 		}
 	}
-	if guard == nil {
+	if found == nil {
 		return nil, ErrNotFound
 	}
-	return guard, err
+	return found, err
 }
 
 // DeleteEvent removes all rows of an event in the scope: activities, and
@@ -99,8 +95,9 @@ func (s *Store) lone(rows []ddb.Item, ev event.Event) (guard ddb.Item, err error
 //
 // DeleteEvent reads the event's rows, and deletes them only if no other call
 // has removed or replaced one of them meanwhile. Otherwise DeleteEvent starts
-// again, and tries up to three times in all. A row that another call adds
-// meanwhile, under another N, may stay. RecordAll cannot give an event more
+// again, and tries up to three times in all. As with [Store.Delete], a row that
+// is recorded between two attempts to delete it stays. A row that another call
+// adds meanwhile, under another N, may stay. RecordAll cannot give an event more
 // than 100 rows; many calls of Record or Retract can. More than 100 rows are
 // deleted in several requests of up to 100 rows, and the last request deletes
 // the row of Nth(1).
@@ -142,7 +139,9 @@ func (s *Store) deleteAll(ctx context.Context, rows []ddb.Item) (changed bool, e
 }
 
 // deleteSeen deletes rows, all or none, as they were read. It reports whether
-// any of them has changed.
+// any of them has changed. If an earlier attempt may have deleted a single row,
+// what is there now was written since: the error is ErrNotFound. A transaction
+// has its token for that.
 func (s *Store) deleteSeen(ctx context.Context, method string, rows []ddb.Item) (changed bool, err error) {
 	actions := make([]types.TransactWriteItem, len(rows))
 	for i, row := range rows {
@@ -152,17 +151,21 @@ func (s *Store) deleteSeen(ctx context.Context, method string, rows []ddb.Item) 
 		return s.together(ctx, method, actions)
 	}
 	single := actions[0].Delete
+	var attempts ddb.Attempts
 	err = ddb.Retry(ctx, func() error {
 		_, err := s.api.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: single.TableName, Key: single.Key, ConditionExpression: single.ConditionExpression,
 			ExpressionAttributeNames: single.ExpressionAttributeNames, ExpressionAttributeValues: single.ExpressionAttributeValues,
-		})
+		}, attempts.Watch)
 		return err
 	})
-	if _, refused := ddb.Refused(err); refused {
-		return true, nil
+	if _, refused := ddb.Refused(err); !refused {
+		return false, s.wrap(method, err)
 	}
-	return false, s.wrap(method, err)
+	if attempts.Open() {
+		return false, ErrNotFound
+	}
+	return true, nil
 }
 
 // asSeen deletes the row if it is the one that was read: written in the same
@@ -171,8 +174,8 @@ func (s *Store) asSeen(row ddb.Item) *types.Delete {
 	action := &types.Delete{
 		TableName:                &s.table,
 		Key:                      ddb.Item{s.cfg.ScopeAttr: row[s.cfg.ScopeAttr], attrID: row[attrID]},
-		ConditionExpression:      aws.String("attribute_exists(#id) AND attribute_not_exists(#written)"),
-		ExpressionAttributeNames: map[string]string{"#id": attrID, "#written": attrCreatedAt},
+		ConditionExpression:      aws.String("attribute_exists(#id) AND attribute_not_exists(#createdAt) AND attribute_not_exists(#retractedAt)"),
+		ExpressionAttributeNames: map[string]string{"#id": attrID, "#createdAt": attrCreatedAt, "#retractedAt": attrRetractedAt},
 	}
 	for _, attr := range []string{attrCreatedAt, attrRetractedAt} { // an older system's row has neither
 		if written, ok := row[attr]; ok {
@@ -182,24 +185,4 @@ func (s *Store) asSeen(row ddb.Item) *types.Delete {
 		}
 	}
 	return action
-}
-
-// deleteRow deletes a row that guards no other, in any state.
-func (s *Store) deleteRow(ctx context.Context, scope string, ev event.Event) error {
-	var out *dynamodb.DeleteItemOutput
-	err := ddb.Retry(ctx, func() (err error) {
-		out, err = s.api.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName:    &s.table,
-			Key:          s.key(scope, ev),
-			ReturnValues: types.ReturnValueAllOld,
-		})
-		return err
-	})
-	if err != nil {
-		return s.wrap("Delete", err)
-	}
-	if len(out.Attributes) == 0 {
-		return ErrNotFound
-	}
-	return nil
 }

@@ -251,6 +251,70 @@ func TestDeletionsMeetAnotherSet(t *testing.T) {
 	}
 }
 
+// repeating records the activity again between the attempts of a deletion whose
+// first reply is lost.
+type repeating struct {
+	activity.API
+	between func()
+}
+
+func (r repeating) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	if _, err := r.API.DeleteItem(ctx, in, opts...); err != nil {
+		return nil, err
+	}
+	r.between()
+	return r.API.DeleteItem(ctx, in, opts...)
+}
+
+// What is recorded between the attempts of a deletion stays: its first attempt
+// has deleted what it read.
+func TestDeletionsAreRepeatable(t *testing.T) {
+	t.Parallel()
+	var ticks atomic.Int64
+	db, acts := open(t, &activity.Config{Now: func() time.Time { return monday.Add(time.Duration(ticks.Add(1)) * time.Second) }})
+	again := func(a activity.Activity) func() {
+		return func() {
+			if out, err := acts.Record(t.Context(), a); out != event.Created || err != nil {
+				t.Errorf("recorded again: %v, %v", out, err)
+			}
+		}
+	}
+	for n, a := range setOf(t, 7, 2) {
+		slow, err := activity.New(repeating{db.Client(), again(a)}, acts.Table().Name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, remove := range map[string]func(context.Context, string, event.Event) error{"Delete": slow.Delete, "DeleteEvent": slow.DeleteEvent} {
+			mustRecord(t, acts, a)
+			if err := remove(t.Context(), home, a.Event); !errors.Is(err, activity.ErrNotFound) {
+				t.Errorf("%s of Nth(%d): %v", name, n+1, err)
+			}
+			wantSame(t, name, everything(t, acts), []activity.Activity{a})
+			if n, err := acts.Erase(t.Context(), home); n > 1 || err != nil {
+				t.Errorf("%d rows, %v", n, err)
+			}
+		}
+	}
+}
+
+// So does a tombstone in place of a row of an older system.
+func TestDeletionsOfOldRowsAreRepeatable(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	for seq := range int64(2) {
+		ev := newEvent(t, monday, home, seq)
+		slow, err := activity.New(repeating{db.Client(), func() { retract(t, acts, ev, true, event.Created) }}, acts.Table().Name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, ev.String(), home, martin, "diskning", monday.UnixMilli()))
+		if err := []func(context.Context, string, event.Event) error{slow.Delete, slow.DeleteEvent}[seq](t.Context(), home, ev); !errors.Is(err, activity.ErrNotFound) {
+			t.Errorf("%d: %v", seq, err)
+		}
+		retract(t, acts, ev, false, event.Duplicate)
+	}
+}
+
 // The row is gone, or a tombstone, when it is to be deleted.
 func TestDeleteOfWhatChanges(t *testing.T) {
 	t.Parallel()

@@ -76,7 +76,8 @@
 //     transaction, the answer is still Created. If the event also has
 //     activities that do not belong to the set of a RecordAll, the repeated
 //     RecordAll returns a [*ConflictError]. A repeated Delete or DeleteEvent
-//     returns [ErrNotFound] instead of nil.
+//     returns [ErrNotFound] instead of nil, and what was recorded between its
+//     attempts stays.
 //   - A retracted activity is not recorded again: [Store.Retract] leaves a
 //     tombstone, so every later delivery is refused with [ErrRetracted] or,
 //     once it is too old for the Retention, with [event.ErrTooOld]. With
@@ -124,11 +125,11 @@
 //	a walk with a Limit  1 request   0.5 RCU for each 4 KB of its rows
 //	a Page               1 request   0.5 RCU for each 4 KB
 //	Count, Tally         1 request   0.5 RCU for each 4 KB
-//	Delete of Nth(1)     2 requests  1 RCU, 4 WCU
-//	Delete of another    1 request   4 WCU
+//	Delete               2 requests  1 RCU, 4 WCU
 //	DeleteEvent          2 requests  1 RCU, 4 WCU (of n rows 5n WCU)
 //	Erase                2 requests  1 RCU for each 4 KB, and 4 WCU for each row
 //	EraseActor           2 requests  0.5 RCU for each 4 KB, and 4 WCU for each row
+//	                                 (1 more request for each further row)
 //
 // Each further 1 MB that is read takes another request. A typical row has 250
 // bytes, so one RCU of eventually consistent reads returns some 30 activities.
@@ -137,8 +138,8 @@
 // row, is sent again, up to 5 times, with pauses of at most 0.62 seconds in
 // all. A transaction that is cancelled because of throttling is sent again in
 // the same way. Each repetition takes 1 more request. (The deletions of Erase
-// and EraseActor are not sent again for this reason. If rows come back
-// unprocessed, these rows are sent again up to 9 times.)
+// are not sent again for this reason. If rows come back unprocessed, these rows
+// are sent again up to 9 times.)
 //
 // # IAM actions
 //
@@ -147,7 +148,7 @@
 //   - The service, on the table: DeleteItem, PutItem, Query
 //   - The service, on indexes userId-timestamp-index, chatId-activity-index,
 //     chatUser-activity-index: Query
-//   - Operators (Erase, EraseActor), on the table: BatchWriteItem, Query
+//   - Operators (Erase, EraseActor), on the table: BatchWriteItem, DeleteItem, Query
 //   - Operators (Erase, EraseActor), on index userId-timestamp-index: Query
 //
 // A transaction of puts needs PutItem, and a transaction of deletions needs

@@ -52,12 +52,19 @@ func TestEraseActor(t *testing.T) {
 	db, acts := open(t, nil)
 	all := shared(t, acts)
 	retract(t, acts, all[0].Event, false, event.Created) // a tombstone names no actor
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "BatchWriteItem", Times: 3})
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "DeleteItem", Times: 1000})
 	if n, err := acts.EraseActor(t.Context(), martin); n != 0 || err == nil || !strings.HasPrefix(err.Error(), "activity: EraseActor on table ") {
 		t.Errorf("all replies lost: %d, %v", n, err)
 	}
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "BatchWriteItem"})
-	for _, want := range []int{34, 0} { // 25 were deleted although the reply was lost
+	db.Heal()
+	left := len(collect(t, acts.ByActor(t.Context(), martin, activity.Range{})))
+	if left == 59 {
+		t.Error("nothing was deleted although only the replies were lost")
+	}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "DeleteItem"})
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "DeleteItem", Nth: 3})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "DeleteItem", Nth: 5})
+	for _, want := range []int{left, 0} {
 		if n, err := acts.EraseActor(t.Context(), martin); n != want || err != nil {
 			t.Errorf("%d, %v, want %d", n, err, want)
 		}
@@ -77,6 +84,29 @@ func TestEraseActor(t *testing.T) {
 	}
 	_, err := acts.EraseActor(t.Context(), "anna")
 	wantInputError(t, err, "actor must be a whole decimal")
+}
+
+// Between the reading of the index and the deletion, an activity is deleted and
+// recorded for another actor: it stays.
+func TestEraseActorLeavesWhatIsAnothersByNow(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	mine, theirs := chore(t, monday, 1, "diskning"), chore(t, monday, 2, "diskning")
+	mustRecord(t, acts, mine, theirs)
+	theirs.Actor = rebecca
+	slow, err := activity.New(&meanwhile{API: db.Client(), times: 1, do: func() {
+		if err := acts.Delete(t.Context(), home, theirs.Event); err != nil {
+			t.Error(err)
+		}
+		mustRecord(t, acts, theirs)
+	}}, acts.Table().Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := slow.EraseActor(t.Context(), martin); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	wantSame(t, "what stands", everything(t, acts), []activity.Activity{theirs})
 }
 
 // writing calls a writer before each batch is deleted.

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -47,8 +46,8 @@ func shop(ctx context.Context) *activity.Store {
 	return acts
 }
 
-// An order's Data has its cents and its destination. Numbers come back as
-// attributevalue.Number.
+// An order's Data has its cents and its destination. Package record reads them
+// with their types.
 func ExampleMatch() {
 	ctx := context.Background()
 	acts := shop(ctx)
@@ -59,8 +58,8 @@ func ExampleMatch() {
 			fmt.Println(err)
 			return
 		}
-		cents, err := a.Data["cents"].(attributevalue.Number).Int64()
-		fmt.Println(a.Data["number"], a.Actor, cents, "to", a.Data["destination"], err)
+		order := record.ReadData(a.Data)
+		fmt.Println(order.Text("number"), a.Actor, order.Int("cents"), "to", order.Text("destination"), order.Err())
 	}
 	n, err := acts.Count(ctx, activity.Filter{Scope: "shop", Match: activity.Match{Actor: "anna"}})
 	fmt.Println(n, "of Anna's", err)

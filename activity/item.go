@@ -76,10 +76,18 @@ func (s *Store) check(a Activity) error {
 	if err := check.Text(pkg, "Kind", a.Kind); err != nil {
 		return err
 	}
-	if err := check.Finite(pkg, "Effort", a.Effort); err != nil {
-		return err
+	for _, number := range []struct {
+		field string
+		value float64
+	}{{"Seq", float64(a.Seq)}, {"Effort", a.Effort}, {"Confidence", a.Confidence}} {
+		if err := check.Finite(pkg, number.field, number.value); err != nil {
+			return err
+		}
+		if number.value < 0 {
+			return event.BadInput(pkg, number.field, "must not be negative")
+		}
 	}
-	return check.Finite(pkg, "Confidence", a.Confidence)
+	return nil
 }
 
 // checkIndexed refuses what cannot be in the keys of the indexes. All times that can

@@ -177,7 +177,7 @@ func FuzzRow(f *testing.F) {
 	f.Add("-100123", "42", "Martin", "diskning", "chore", int64(7), 0.5, 0.93, int64(1774252800000))
 	f.Add("a#b%", "#", "", "%23", "", int64(0), math.Copysign(0, -1), 1e-130, int64(1774252800001))
 	f.Add("hus", "anna", "Anna", "sta\u0308dning", "chore", int64(7), 0.5, 0.93, int64(1774252800000))
-	f.Add("🏠", "anna", "Å", "disk 🍽", "\x00", int64(-5), 9.87654321e125, 1.0/3, int64(100000000000))
+	f.Add("🏠", "anna", "Å", "disk 🍽", "\x00", int64(5), 9.87654321e125, 1.0/3, int64(100000000000))
 	store, err := activity.New(struct{ activity.API }{}, "homeops-activities", &activity.Config{ActorType: activity.String})
 	if err != nil {
 		f.Fatal(err)

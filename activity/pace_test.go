@@ -152,7 +152,7 @@ func TestHugeLimits(t *testing.T) {
 		}
 	}
 	fill(t, db, acts.Table().Name, rows)
-	for _, limit := range []int{math.MaxInt, math.MaxInt/4 + 1, math.MaxInt32, math.MaxInt32 + 1, 1 << 20} {
+	for _, limit := range []int{math.MaxInt, math.MaxInt/4 + 1, math.MaxInt32, int(min(int64(math.MaxInt32)+1, math.MaxInt)), 1 << 20} {
 		for _, r := range []activity.Range{{Limit: limit}, {Limit: limit, From: monday.AddDate(-1, 0, 0)}} {
 			want := 30
 			if !r.From.IsZero() {

@@ -52,7 +52,6 @@ func TestPrices(t *testing.T) {
 	all := activity.Range{}
 	pricetest.Run(t, db, []pricetest.Case{
 		{Func: "Store.Delete", Call: func(ctx context.Context) error { return acts.Delete(ctx, home, removed.Event) }},
-		{Func: "Store.Delete", In: "Other", Call: func(ctx context.Context) error { return acts.Delete(ctx, home, set[2].Event) }},
 		{Func: "Store.DeleteEvent", Call: func(ctx context.Context) error { return acts.DeleteEvent(ctx, home, alone.Event) }},
 		{Func: "Store.Retract", Call: func(ctx context.Context) error {
 			_, err := acts.Retract(ctx, activity.Retract{Scope: home, Event: wrong.Event})

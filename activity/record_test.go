@@ -122,6 +122,9 @@ func TestBadInputSendsNothing(t *testing.T) {
 		"Kind must be valid":             func(a *activity.Activity) { a.Kind = "\xff" },
 		"Effort must be a finite":        func(a *activity.Activity) { a.Effort = math.NaN() },
 		"Effort must be 0 or have":       func(a *activity.Activity) { a.Effort = 1e126 },
+		"Effort must not be negative":    func(a *activity.Activity) { a.Effort = -1e-9 },
+		"Confidence must not be":         func(a *activity.Activity) { a.Confidence = -0.5 },
+		"Seq must not be negative":       func(a *activity.Activity) { a.Seq = -1 },
 		"Confidence must be":             func(a *activity.Activity) { a.Confidence = math.Inf(1) },
 		"ActorName and Kind makes":       func(a *activity.Activity) { a.ActorName = strings.Repeat("x", 400<<10) },
 	} {

@@ -31,7 +31,8 @@ import (
 //
 //   - If both have the same name, the two rows become one. The confirmations
 //     are added up, and an event that both rows still remember is counted once.
-//     The teacher is taken from the row with the later [Alias].NamedBy. If
+//     (A row remembers its 8 greatest events: an event that both have counted,
+//     and that one no longer remembers, is counted twice.) The teacher is taken from the row with the later [Alias].NamedBy. If
 //     neither is later, it is taken from the row in normal form, unless that
 //     row is a seed.
 //   - If they have different names, Adopt changes neither row and goes on. At its

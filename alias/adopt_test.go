@@ -145,6 +145,10 @@ func TestAdoptMerges(t *testing.T) {
 			named("a", 50, map[string]any{"learnedFrom": s("43"), "note": s("x")}), named("a", 40, map[string]any{"note": s("y")}),
 			named("a", 40, map[string]any{"note": s("y")}),
 		},
+		"the same name by the same event": {
+			named("a", 40, map[string]any{"learnedFrom": s("43")}), named("a", 40, nil),
+			named("a", 40, nil),
+		},
 		"learned beats seeded": {
 			with(golden(t, "older"), map[string]any{"canonicalActivity": s("diskning")}), seed,
 			with(golden(t, "older"), map[string]any{"canonicalActivity": s("diskning"), "gsi1sk": s("diskning"), "type": s("ALIAS")}),

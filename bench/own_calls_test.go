@@ -47,7 +47,7 @@ var ownCalls = []ownCall{
 		return err
 	}, guregu.claimAndComplete},
 	{"counter.Take", func(ctx context.Context, s stores) error {
-		_, err := s.counter.Take(ctx, counter.Take{Key: "-100123", Event: happen, Cap: 3})
+		_, err := s.counter.Take(ctx, counter.Take{Key: "-100123", Event: happen, Weight: 1, Cap: 3})
 		return err
 	}, guregu.take},
 	{"counter.Get", func(ctx context.Context, s stores) error {
@@ -147,7 +147,7 @@ func (s stores) fill(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := s.counter.Add(ctx, counter.Add{Key: "-100123", Event: must(event.New(noon, "bench", "another"))})
+	_, err := s.counter.Add(ctx, counter.Add{Key: "-100123", Event: must(event.New(noon, "bench", "another")), Weight: 1})
 	return err
 }
 

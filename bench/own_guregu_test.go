@@ -147,7 +147,7 @@ func (g guregu) save(ctx context.Context) error {
 
 func (g guregu) messages20(ctx context.Context) error {
 	var rows []messageRow
-	err := g.messages.Get("chatId", "full").Range("messageId", dynamo.Between, 1, 1<<62).Limit(20).All(ctx, &rows)
+	err := g.messages.Get("chatId", "full").Range("messageId", dynamo.Between, 1, int64(1<<62)).Limit(20).All(ctx, &rows)
 	return counted(len(rows), err)
 }
 

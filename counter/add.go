@@ -12,9 +12,9 @@ import (
 type Add struct {
 	Key   string
 	Event event.Event // it counts on its local day
-	// Weight is how much the event counts, at most 1,000,000,000,000. 0 means
-	// the default, 1. For an event that adds nothing to the count, do not call
-	// Add.
+	// Weight is how much the event counts, 1 to 1,000,000,000,000. It has no
+	// default: 1 counts calls. For an event that adds nothing to the count, do
+	// not call Add.
 	Weight int64
 }
 

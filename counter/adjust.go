@@ -15,12 +15,11 @@ import (
 type Adjust struct {
 	Key   string
 	Event event.Event // the event of the Take or the Add
-	// From must be the weight that the event took. 0 means the default, 1, as
-	// for Take.
+	// From must be the weight that the event took. Like To, it has no default. If
+	// the event took nothing, there is no hold to settle: Take the final weight.
 	From int64
 	// To is the weight that the event holds from now on, 1 to
-	// 1,000,000,000,000. It has no default. Call Refund if the event is to hold
-	// nothing.
+	// 1,000,000,000,000. Call Refund if the event is to hold nothing.
 	To int64
 	// Cap is how much may be used a day. It must not be negative. It limits an
 	// Adjust only if To is more than From: the cap never refuses an Adjust that
@@ -81,10 +80,10 @@ func (s *Store) Adjust(ctx context.Context, a Adjust) (Grant, error) {
 
 // settling returns the write of an Adjust, and its request.
 func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput, error) {
-	from, err := weightOf("From", a.From)
-	switch {
-	case err != nil:
+	if err := checkWeight("From", a.From); err != nil {
 		return keyed{}, nil, err
+	}
+	switch {
 	case a.To < 1 || a.To > mostWeight:
 		return keyed{}, nil, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000; to give everything back, call Refund")
 	case a.Cap < 0:
@@ -94,12 +93,15 @@ func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput,
 	if err != nil {
 		return keyed{}, nil, err
 	}
-	w.entry.state, w.from = settled, from
-	more := a.To - from
+	w.entry.state, w.from = settled, a.From
+	more := a.To - a.From
 	in := s.record(w, adjustUpdate, adjustCondition)
 	values := in.ExpressionAttributeValues
 	values[":held"], values[":more"] = item.S(start(held, w.from)), item.N(more)
 	switch {
+	case more > a.Cap: // more is more than 0
+		*in.ConditionExpression = noRoomCondition
+		delete(values, ":held")
 	case more > 0:
 		*in.ConditionExpression, values[":room"] = riseCondition, item.N(a.Cap-more)
 	case more < 0:
@@ -112,6 +114,7 @@ func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput,
 // settled or refunded, or there is no room.
 func (s *Store) refusedAdjust(w keyed, most int64, row ddb.Item) (Grant, error) {
 	more := w.entry.weight - w.from
+	room := most - more
 	stands, err := s.judge(w, row)
 	switch {
 	case err != nil:
@@ -120,7 +123,7 @@ func (s *Store) refusedAdjust(w keyed, most int64, row ddb.Item) (Grant, error) 
 		return Grant{}, ErrNotFound
 	case stands.state != held:
 		return w.grant(stands.grant(), most), nil
-	case more > 0 && stands.used > most-more:
+	case more > 0 && (room < 0 || stands.used > room):
 		return w.grant(Grant{Used: stands.used}, most), nil
 	case more < 0 && stands.used < -more:
 		return Grant{}, ErrBelowZero

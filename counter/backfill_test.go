@@ -21,6 +21,8 @@ func TestBackfill(t *testing.T) {
 			switch v := value.(type) {
 			case int:
 				it["ttl"] = item.N(int64(v))
+			case int64:
+				it["ttl"] = item.N(v)
 			case string:
 				it["ttl"] = item.S(v)
 			case float64:
@@ -35,9 +37,9 @@ func TestBackfill(t *testing.T) {
 		"text":                  {row("2026-04-05"), given},
 		"zero":                  {row(0), given},
 		"not whole":             {row(1775426400.5), given},
-		"milliseconds":          {row(1775426400000), given},
+		"milliseconds":          {row(int64(1775426400000)), given},
 		"midnight UTC":          {row(1775347200), nil},
-		"the end of the world":  {row(253402300799), nil},
+		"the end of the world":  {row(int64(253402300799)), nil},
 		"the older system's":    {golden.Item(t, "testdata/typescript.json"), nil},
 		"of this package":       {golden.Item(t, "testdata/row.json"), nil},
 		"a refund's tombstone":  {golden.Item(t, "testdata/tombstone.json"), nil},

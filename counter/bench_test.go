@@ -80,7 +80,7 @@ func taking(sent *dynamodb.UpdateItemInput) *dynamodb.UpdateItemInput {
 }
 
 func BenchmarkTake(b *testing.B) {
-	m, take := measure(b), counter.Take{Key: chat, Event: message(b, noon, 1), Cap: 3}
+	m, take := measure(b), counter.Take{Key: chat, Event: message(b, noon, 1), Weight: 1, Cap: 3}
 	call := func() {
 		if _, err := m.store.Take(b.Context(), take); err != nil {
 			b.Fatal(err)
@@ -97,7 +97,7 @@ func BenchmarkTake(b *testing.B) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	m, add := measure(b), counter.Add{Key: chat, Event: message(b, noon, 1)}
+	m, add := measure(b), counter.Add{Key: chat, Event: message(b, noon, 1), Weight: 1}
 	call := func() {
 		if _, err := m.store.Add(b.Context(), add); err != nil {
 			b.Fatal(err)

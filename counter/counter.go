@@ -174,8 +174,8 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if api == nil {
-		return nil, event.BadInput(pkg, "api", "must not be nil")
+	if err := check.NotNil(pkg, "api", api); err != nil {
+		return nil, err
 	}
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err

@@ -128,27 +128,27 @@ func TestEveryWriteSetsTheTTL(t *testing.T) {
 		do   func() error
 	}{
 		{"Take", func() error {
-			_, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 9})
+			_, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 9})
 			return err
 		}},
 		{"Add", func() error {
-			_, err := e.Add(t.Context(), counter.Add{Key: chat, Event: message(t, noon, 2)})
+			_, err := e.Add(t.Context(), counter.Add{Key: chat, Event: message(t, noon, 2), Weight: 1})
 			return err
 		}},
 		{"Refund", func() error {
-			_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
+			_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1})
 			return err
 		}},
 		{"AddUnkeyed", func() error {
-			_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
+			_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
 			return err
 		}},
 		{"Adjust", func() error {
-			_, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: message(t, noon, 2), To: 1})
+			_, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: message(t, noon, 2), From: 1, To: 1})
 			return err
 		}},
 		{"a tombstone", func() error {
-			_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: message(t, noon, 3), Tombstone: true})
+			_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: message(t, noon, 3), Weight: 1, Tombstone: true})
 			return err
 		}},
 	} {
@@ -181,29 +181,29 @@ func TestTooOld(t *testing.T) {
 	for _, now := range []time.Time{horizon, horizon.Add(time.Hour), horizon.AddDate(1, 0, 0)} {
 		e.now = now
 		cost := e.db.Meter(func() {
-			grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3})
+			grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3})
 			if !errors.Is(err, event.ErrTooOld) || grant.OK {
 				t.Errorf("Take at %s: %+v, %v, want ErrTooOld", now, grant, err)
 			}
-			if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev}); !errors.Is(err, event.ErrTooOld) {
+			if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev, Weight: 1}); !errors.Is(err, event.ErrTooOld) {
 				t.Errorf("Add at %s: %v, want ErrTooOld", now, err)
 			}
-			if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); !errors.Is(err, event.ErrTooOld) {
+			if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1}); !errors.Is(err, event.ErrTooOld) {
 				t.Errorf("Refund at %s: %v, want ErrTooOld", now, err)
 			}
-			if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, To: 2, Cap: 3}); !errors.Is(err, event.ErrTooOld) {
+			if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 1, To: 2, Cap: 3}); !errors.Is(err, event.ErrTooOld) {
 				t.Errorf("Adjust at %s: %v, want ErrTooOld", now, err)
 			}
-			if item, err := e.TakeItem(counter.Take{Key: chat, Event: ev, Cap: 3}); !errors.Is(err, event.ErrTooOld) || item != nil {
+			if item, err := e.TakeItem(counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3}); !errors.Is(err, event.ErrTooOld) || item != nil {
 				t.Errorf("TakeItem at %s: %v, want ErrTooOld", now, err)
 			}
-			if item, err := e.AdjustItem(counter.Adjust{Key: chat, Event: ev, To: 2, Cap: 3}); !errors.Is(err, event.ErrTooOld) || item != nil {
+			if item, err := e.AdjustItem(counter.Adjust{Key: chat, Event: ev, From: 1, To: 2, Cap: 3}); !errors.Is(err, event.ErrTooOld) || item != nil {
 				t.Errorf("AdjustItem at %s: %v, want ErrTooOld", now, err)
 			}
-			if item, err := e.RefundItem(counter.Refund{Key: chat, Event: ev}); !errors.Is(err, event.ErrTooOld) || item != nil {
+			if item, err := e.RefundItem(counter.Refund{Key: chat, Event: ev, Weight: 1}); !errors.Is(err, event.ErrTooOld) || item != nil {
 				t.Errorf("RefundItem at %s: %v, want ErrTooOld", now, err)
 			}
-			if _, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon}); !errors.Is(err, event.ErrTooOld) {
+			if _, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1}); !errors.Is(err, event.ErrTooOld) {
 				t.Errorf("AddUnkeyed at %s: %v, want ErrTooOld", now, err)
 			}
 		})
@@ -256,7 +256,7 @@ func TestSweepChangesNoAnswer(t *testing.T) {
 		if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
 			t.Fatal(err)
 		}
-		take := counter.Take{Key: chat, Event: message(t, noon, 1), Cap: 1}
+		take := counter.Take{Key: chat, Event: message(t, noon, 1), Weight: 1, Cap: 1}
 		if grant, err := s.Take(t.Context(), take); err != nil || !grant.OK {
 			t.Fatal(grant, err)
 		}

@@ -6,8 +6,8 @@
 //
 //	limits, err := counter.New(db, "limits", tzclock.Stockholm, nil)
 //
-//	grant, err := limits.Take(ctx, counter.Take{Key: customer, Event: ev, Cap: 3})
-//	if !grant.OK {
+//	grant, err := limits.Take(ctx, counter.Take{Key: customer, Event: ev, Weight: 1, Cap: 3})
+//	if grant.Refused() {
 //		log.Printf("%d of %d used, free again %s", grant.Used, grant.Cap, grant.ResetsAt)
 //	}
 //

@@ -11,7 +11,8 @@ import (
 // Erase deletes the key's rows of all days, and returns how many rows it deleted.
 // After an error, call Erase again to delete the rest. A write during Erase may
 // create a row that stays, without what Erase has deleted. So call Erase until it
-// returns 0.
+// returns 0. A request of Erase that the network delays deletes what stands when it
+// arrives, even after Erase has returned.
 //
 // Erased events are forgotten: today's limit begins anew, and a redelivered event
 // counts again. Call Erase when you expect no more events of the key, or leave the

@@ -29,7 +29,7 @@ func TestErase(t *testing.T) {
 		e.take(t, message(t, noon.AddDate(0, 0, -back), 1), 3)
 	}
 	for _, key := range []string{chat + "4", "-10012", chat + "#2026-03-29"} {
-		if _, err := e.Take(t.Context(), counter.Take{Key: key, Event: message(t, noon, 1), Cap: 3}); err != nil {
+		if _, err := e.Take(t.Context(), counter.Take{Key: key, Event: message(t, noon, 1), Weight: 1, Cap: 3}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestEraseBesideWriters(t *testing.T) {
 	for w := range 4 {
 		wg.Go(func() {
 			for i := range 20 {
-				if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, fmt.Sprint(w, i)), Cap: 100}); err != nil {
+				if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, fmt.Sprint(w, i)), Weight: 1, Cap: 100}); err != nil {
 					t.Error(err)
 				}
 				// An old event is not touched again, except by a refund that finds
@@ -142,7 +142,7 @@ func TestEraseBesideWriters(t *testing.T) {
 		}
 		count = e.get(t, day)
 	}
-	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: old[0]}); !errors.Is(err, counter.ErrNotFound) {
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: old[0], Weight: 1}); !errors.Is(err, counter.ErrNotFound) {
 		t.Errorf("Refund of what was erased: %v, want ErrNotFound", err)
 	}
 }

@@ -57,7 +57,7 @@ func ExampleStore_Take_tooOld() {
 		fmt.Println(err)
 		return
 	}
-	grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Cap: 3})
+	grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Weight: 1, Cap: 3})
 	switch {
 	case errors.Is(err, event.ErrTooOld):
 		fmt.Println("let go:", err)
@@ -79,11 +79,11 @@ func ExampleStore_Take() {
 			fmt.Println(err)
 			return
 		}
-		grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Cap: 2})
+		grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Weight: 1, Cap: 2})
 		switch {
 		case err != nil:
 			fmt.Println(err)
-		case !grant.OK:
+		case grant.Refused():
 			fmt.Printf("%s: %d of %d used, free again %s\n", id, grant.Used, grant.Cap, grant.ResetsAt.Format(time.RFC3339))
 		case grant.First():
 			fmt.Printf("%s: answer it; %d left\n", id, grant.Remaining)
@@ -106,13 +106,13 @@ func ExampleStore_Refund() {
 		fmt.Println(err)
 		return
 	}
-	take := counter.Take{Key: "ann", Event: ev, Cap: 3}
+	take := counter.Take{Key: "ann", Event: ev, Weight: 1, Cap: 3}
 	if _, err := limits.Take(ctx, take); err != nil {
 		fmt.Println(err)
 		return
 	}
 	// The answer could not be sent.
-	total, err := limits.Refund(ctx, counter.Refund{Key: "ann", Event: ev})
+	total, err := limits.Refund(ctx, counter.Refund{Key: "ann", Event: ev, Weight: 1})
 	fmt.Println(total.Outcome, total.Used, err)
 
 	grant, err := limits.Take(ctx, take) // a late delivery
@@ -123,7 +123,7 @@ func ExampleStore_Refund() {
 		fmt.Println(err)
 		return
 	}
-	_, err = limits.Refund(ctx, counter.Refund{Key: "ann", Event: other})
+	_, err = limits.Refund(ctx, counter.Refund{Key: "ann", Event: other, Weight: 1})
 	fmt.Println(errors.Is(err, counter.ErrNotFound))
 	// Output:
 	// created 0 <nil>
@@ -222,7 +222,7 @@ func ExampleStore_Erase() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
 	for days := range 3 {
-		if _, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "ann", At: sentAt.AddDate(0, 0, -days)}); err != nil {
+		if _, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "ann", At: sentAt.AddDate(0, 0, -days), Weight: 1}); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -259,7 +259,7 @@ func ExampleStore_Add() {
 func ExampleStore_AddUnkeyed() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
-	total, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "page views", At: sentAt})
+	total, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "page views", At: sentAt, Weight: 1})
 	switch {
 	case errors.Is(err, event.ErrUnknownOutcome):
 		fmt.Println("counted or not; never repeat it")

@@ -56,7 +56,7 @@ func place(ctx context.Context, db *dynamodb.Client, limits *counter.Store, id s
 				return "", err
 			case grant == counter.Grant{}: // not at fault
 				rest = append(rest, item)
-			case !grant.OK:
+			case grant.Refused():
 				return fmt.Sprintf("refused: %d of %d used", grant.Used, grant.Cap), nil
 			} // else its own earlier one, or a Duplicate: it is left out
 		}
@@ -76,14 +76,14 @@ func ExampleStore_TakeItem() {
 			return
 		}
 		if id == "42" { // of which a part was done by an older version of the program
-			if _, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Cap: 5}); err != nil {
+			if _, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Weight: 1, Cap: 5}); err != nil {
 				fmt.Println(err)
 				return
 			}
 		}
 		answer, err := place(ctx, db, limits, id, []counter.Take{
-			{Key: "ann", Event: ev, Cap: 5},
-			{Key: "all customers", Event: ev, Cap: 2},
+			{Key: "ann", Event: ev, Weight: 1, Cap: 5},
+			{Key: "all customers", Event: ev, Weight: 1, Cap: 2},
 		})
 		fmt.Println(id, answer, err)
 	}

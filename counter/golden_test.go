@@ -76,10 +76,10 @@ func TestTypeScriptRow(t *testing.T) {
 	if grant := e.take(t, message(t, noon, 2), 3); grant.OK || grant.Used != 3 {
 		t.Errorf("the fourth: %+v", grant)
 	}
-	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); err != nil {
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1}); err != nil {
 		t.Error(err)
 	}
-	total, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
+	total, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
 	if err != nil || total.Used != 3 {
 		t.Errorf("AddUnkeyed = %+v, %v", total, err)
 	}

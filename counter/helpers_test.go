@@ -55,7 +55,7 @@ func message(t testing.TB, at time.Time, id any) event.Event {
 
 func (e *env) take(t testing.TB, ev event.Event, most int64) counter.Grant {
 	t.Helper()
-	grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: most})
+	grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: most})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -175,7 +175,7 @@ func TestNoRandomness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Take(t.Context(), Take{Key: "k", Event: ev, Cap: 1}); err == nil {
+	if _, err := s.Take(t.Context(), Take{Key: "k", Event: ev, Weight: 1, Cap: 1}); err == nil {
 		t.Error("Take has no nonce and goes on")
 	}
 }

@@ -25,20 +25,20 @@ func TestOwnLostReplyIsNoRedelivery(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
 	ev := message(t, noon, 1)
-	if _, err := e.Add(t.Context(), counter.Add{Key: "refund", Event: ev}); err != nil {
+	if _, err := e.Add(t.Context(), counter.Add{Key: "refund", Event: ev, Weight: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for name, call := range map[string]func() (event.Outcome, int64, error){
 		"take": func() (event.Outcome, int64, error) {
-			grant, err := e.Take(t.Context(), counter.Take{Key: "take", Event: ev, Cap: 1})
+			grant, err := e.Take(t.Context(), counter.Take{Key: "take", Event: ev, Weight: 1, Cap: 1})
 			return grant.Outcome, grant.Used, err
 		},
 		"add": func() (event.Outcome, int64, error) {
-			total, err := e.Add(t.Context(), counter.Add{Key: "add", Event: ev})
+			total, err := e.Add(t.Context(), counter.Add{Key: "add", Event: ev, Weight: 1})
 			return total.Outcome, total.Used, err
 		},
 		"refund": func() (event.Outcome, int64, error) {
-			total, err := e.Refund(t.Context(), counter.Refund{Key: "refund", Event: ev})
+			total, err := e.Refund(t.Context(), counter.Refund{Key: "refund", Event: ev, Weight: 1})
 			return total.Outcome, total.Used + 1, err
 		},
 	} {
@@ -64,11 +64,11 @@ func TestOwnLostReplyWithAnUnreadableCount(t *testing.T) {
 	ev := message(t, noon, 1)
 	e.put(t, map[string]types.AttributeValue{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.Digits("0.5")})
 	take := func() error {
-		_, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3})
+		_, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3})
 		return err
 	}
 	refund := func() error {
-		_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
+		_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1})
 		return err
 	}
 	for _, call := range []struct {
@@ -103,7 +103,7 @@ func TestRepeatedCallIsADuplicate(t *testing.T) {
 	e := open(t, counter.Config{})
 	ev := message(t, noon, 1)
 	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
-	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3}); err == nil {
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3}); err == nil {
 		t.Fatal("no reply, no error")
 	}
 	e.db.Heal()
@@ -119,7 +119,7 @@ func TestLostReplyThenRefunded(t *testing.T) {
 	e := open(t, counter.Config{})
 	ev := message(t, noon, 1)
 	meddling := meddler{Client: e.db.Client(), between: func() {
-		if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev}); err != nil {
+		if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1}); err != nil {
 			t.Error(err)
 		}
 	}}
@@ -127,7 +127,7 @@ func TestLostReplyThenRefunded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3})
+	grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3})
 	if err != nil || grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 0 {
 		t.Errorf("Take = %+v, %v", grant, err)
 	}
@@ -145,13 +145,13 @@ func TestFirstAttemptThatArrivesLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: late, Cap: 1}); err != nil || grant.OK {
+	if grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: late, Weight: 1, Cap: 1}); err != nil || grant.OK {
 		t.Fatalf("above the cap: %+v, %v", grant, err)
 	}
 	if err := held.arrive(t.Context()); err == nil {
 		t.Error("it arrives where there is no room, and takes some")
 	}
-	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: other}); err != nil {
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: other, Weight: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := held.arrive(t.Context()); err != nil {
@@ -252,7 +252,7 @@ func TestAddUnkeyedIsNeverRepeated(t *testing.T) {
 		e := open(t, counter.Config{})
 		e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
 		var err error
-		cost := e.db.Meter(func() { _, err = e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon}) })
+		cost := e.db.Meter(func() { _, err = e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1}) })
 		if !errors.Is(err, event.ErrUnknownOutcome) || cost.Requests != 1 {
 			t.Errorf("%v: %v after %v, want ErrUnknownOutcome after one request", do, err, cost)
 		}
@@ -267,14 +267,14 @@ func TestAddUnkeyedRefused(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
 	e.put(t, map[string]types.AttributeValue{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.S("many")})
-	_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
+	_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
 	if err == nil || errors.Is(err, event.ErrUnknownOutcome) {
 		t.Errorf("a count that is not a number: %v, want a definite error", err)
 	}
 	if count, err := e.Get(t.Context(), chat, day); err == nil {
 		t.Errorf("a count that is not a number: Get = %v", count)
 	}
-	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Cap: 1}); err == nil || grant.OK {
+	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Weight: 1, Cap: 1}); err == nil || grant.OK {
 		t.Errorf("a count that is not a number: Take = %+v, %v", grant, err)
 	}
 	s, err := counter.New(e.db.Client(), "no-such-table", tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
@@ -282,7 +282,7 @@ func TestAddUnkeyedRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	var missing *types.ResourceNotFoundException
-	if _, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon}); !errors.As(err, &missing) || errors.Is(err, event.ErrUnknownOutcome) {
+	if _, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1}); !errors.As(err, &missing) || errors.Is(err, event.ErrUnknownOutcome) {
 		t.Errorf("no table: %v, want a definite error", err)
 	}
 }
@@ -293,22 +293,22 @@ func TestUnreadableCount(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*env, event.Event) (bool, error){
 		"Take": func(e *env, ev event.Event) (bool, error) {
-			grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 3})
+			grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3})
 			return grant == counter.Grant{}, err
 		},
 		"Add": func(e *env, ev event.Event) (bool, error) {
-			total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev})
+			total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev, Weight: 1})
 			return total == counter.Total{}, err
 		},
 		"Refund": func(e *env, ev event.Event) (bool, error) {
 			row := e.row(t, day)
 			row["count"], row["e_"+ev.String()] = item.Digits("2.5"), item.S("1~kQ0hF3vbl2E")
 			e.put(t, row)
-			total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
+			total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1})
 			return total == counter.Total{}, err
 		},
 		"AddUnkeyed": func(e *env, ev event.Event) (bool, error) {
-			total, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: ev.Time()})
+			total, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: ev.Time(), Weight: 1})
 			return total == counter.Total{}, err
 		},
 	} {
@@ -344,12 +344,12 @@ func TestTransactionConflict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Cap: 3})
+	grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Weight: 1, Cap: 3})
 	if err != nil || grant.Outcome != event.Created || busy.calls != 3 {
 		t.Errorf("Take = %+v, %v after %d calls", grant, err, busy.calls)
 	}
 	busy.times, busy.calls = 1, 0
-	total, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon})
+	total, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
 	if err != nil || total.Used != 2 || busy.calls != 2 {
 		t.Errorf("AddUnkeyed = %+v, %v after %d calls", total, err, busy.calls)
 	}

@@ -40,7 +40,7 @@ func TestOtherNames(t *testing.T) {
 	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
 		t.Fatal(err)
 	}
-	take := counter.Take{Key: "acme", Event: message(t, noon, 1), Cap: 1}
+	take := counter.Take{Key: "acme", Event: message(t, noon, 1), Weight: 1, Cap: 1}
 	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
 		if grant, err := s.Take(t.Context(), take); err != nil || grant.Outcome != want {
 			t.Errorf("Take = %+v, %v", grant, err)
@@ -92,10 +92,10 @@ func TestExistingTable(t *testing.T) {
 	if grant, err := quotas.Adjust(t.Context(), counter.Adjust{Key: "acme", Event: take.Event, From: 100, To: 60}); err != nil || grant.Used != 4960 {
 		t.Errorf("Adjust = %+v, %v", grant, err)
 	}
-	if total, err := quotas.Refund(t.Context(), counter.Refund{Key: "acme", Event: message(t, noon, 2), Tombstone: true}); err != nil || total.Used != 4960 {
+	if total, err := quotas.Refund(t.Context(), counter.Refund{Key: "acme", Event: message(t, noon, 2), Weight: 1, Tombstone: true}); err != nil || total.Used != 4960 {
 		t.Errorf("a tombstone: %+v, %v", total, err)
 	}
-	if total, err := quotas.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: "acme", At: noon}); err != nil || total.Used != 4961 {
+	if total, err := quotas.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: "acme", At: noon, Weight: 1}); err != nil || total.Used != 4961 {
 		t.Errorf("AddUnkeyed = %+v, %v", total, err)
 	}
 	used(4961)
@@ -127,7 +127,7 @@ func TestExistingTableAtItsCap(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, most := range []int64{3, 0} {
-		if grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Cap: most}); err != nil || grant.OK || grant.Used != 3 {
+		if grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Weight: 1, Cap: most}); err != nil || grant.OK || grant.Used != 3 {
 			t.Errorf("cap %d: %+v, %v", most, grant, err)
 		}
 	}

@@ -25,19 +25,19 @@ func TestPrices(t *testing.T) {
 	}
 	pricetest.Run(t, e.db, []pricetest.Case{
 		{Func: "Store.Take", Call: func(ctx context.Context) error {
-			_, err := e.Take(ctx, counter.Take{Key: chat, Event: message(t, noon, "the 22nd"), Cap: 100})
+			_, err := e.Take(ctx, counter.Take{Key: chat, Event: message(t, noon, "the 22nd"), Weight: 1, Cap: 100})
 			return err
 		}},
 		{Func: "Store.Add", Call: func(ctx context.Context) error {
-			_, err := e.Add(ctx, counter.Add{Key: "another", Event: message(t, noon, 1)})
+			_, err := e.Add(ctx, counter.Add{Key: "another", Event: message(t, noon, 1), Weight: 1})
 			return err
 		}},
 		{Func: "Store.Refund", Call: func(ctx context.Context) error {
-			_, err := e.Refund(ctx, counter.Refund{Key: "another", Event: message(t, noon, 1)})
+			_, err := e.Refund(ctx, counter.Refund{Key: "another", Event: message(t, noon, 1), Weight: 1})
 			return err
 		}},
 		{Func: "Store.AddUnkeyed", Call: func(ctx context.Context) error {
-			_, err := e.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon})
+			_, err := e.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
 			return err
 		}},
 		{Func: "Store.Get", Call: func(ctx context.Context) error {
@@ -51,24 +51,24 @@ func TestPrices(t *testing.T) {
 		{
 			Func: "Store.Refund", In: "Tombstone",
 			Call: func(ctx context.Context) error {
-				_, err := e.Refund(ctx, counter.Refund{Key: "first", Event: message(t, noon, 1), Tombstone: true})
+				_, err := e.Refund(ctx, counter.Refund{Key: "first", Event: message(t, noon, 1), Weight: 1, Tombstone: true})
 				return err
 			},
 			Local: &dynamotest.Price{Requests: 2, WCU: 1}, Why: "a refused write tells no capacity",
 		},
 		{
 			Func: "Store.TakeItem", Actions: func() []types.TransactWriteItem {
-				return []types.TransactWriteItem{e.takeItem(t, counter.Take{Key: "bought", Event: message(t, noon, 1), Cap: 3}).Item}
+				return []types.TransactWriteItem{e.takeItem(t, counter.Take{Key: "bought", Event: message(t, noon, 1), Weight: 1, Cap: 3}).Item}
 			},
 		},
 		{
 			Func: "Store.AdjustItem", Actions: func() []types.TransactWriteItem {
-				return []types.TransactWriteItem{e.adjustItem(t, counter.Adjust{Key: chat, Event: held, To: 1}).Item}
+				return []types.TransactWriteItem{e.adjustItem(t, counter.Adjust{Key: chat, Event: held, From: 1, To: 1}).Item}
 			},
 		},
 		{
 			Func: "Store.RefundItem", Actions: func() []types.TransactWriteItem {
-				return []types.TransactWriteItem{e.refundItem(t, counter.Refund{Key: "bought", Event: message(t, noon, 1)}).Item}
+				return []types.TransactWriteItem{e.refundItem(t, counter.Refund{Key: "bought", Event: message(t, noon, 1), Weight: 1}).Item}
 			},
 		},
 		{Func: "Store.Get", Never: "UpdateItem", Why: "it adds a duration"},

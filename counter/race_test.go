@@ -34,7 +34,7 @@ func TestCapUnderContention(t *testing.T) {
 		for range callers {
 			wg.Go(func() {
 				for ev := range work {
-					grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: most})
+					grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: most})
 					if err != nil {
 						t.Error(err)
 						return
@@ -84,7 +84,7 @@ func TestRefundsUnderContention(t *testing.T) {
 		wg.Go(func() {
 			for i := range 12 {
 				ev := message(t, noon, fmt.Sprint(c, "/", i))
-				grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: most})
+				grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: most})
 				if err != nil {
 					t.Error(err)
 					return
@@ -95,7 +95,7 @@ func TestRefundsUnderContention(t *testing.T) {
 				if !grant.OK {
 					continue
 				}
-				total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
+				total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1})
 				// After a lost reply Used is that of the second try: others may
 				// have taken the room by then.
 				if err != nil || total.Outcome != event.Created || total.Used < 0 || total.Used > most {

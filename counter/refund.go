@@ -21,7 +21,7 @@ type Refund struct {
 	// part, take each part as an event of its own: ev.Nth(1), ev.Nth(2).
 	Event event.Event
 	// Weight must be the weight that the event holds: the weight that it took,
-	// or the weight that it was settled to. 0 means the default, 1.
+	// or the weight that it was settled to. It has no default.
 	Weight int64
 	// Tombstone is for a refund that may come before its Take. If the refund
 	// comes first, it leaves a tombstone in the row, so that the Take takes
@@ -54,7 +54,7 @@ var errErased = errors.New("the row was deleted meanwhile")
 // the outcome of the Take is unknown, set Tombstone. Then the event holds
 // nothing in the end, whichever of the two comes first.
 //
-//	_, err := limits.Refund(ctx, counter.Refund{Key: customer, Event: ev, Tombstone: true})
+//	_, err := limits.Refund(ctx, counter.Refund{Key: customer, Event: ev, Weight: 1, Tombstone: true})
 //
 // If a caller does not know whether a hold has been settled, it first tries to
 // give back the weight that was taken. If the event holds another weight by now,

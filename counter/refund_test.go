@@ -20,7 +20,7 @@ func TestRefundMakesRoomForOthersOnly(t *testing.T) {
 	}
 	back := message(t, noon, 0)
 	for i, want := range []event.Outcome{event.Created, event.Duplicate, event.Duplicate} {
-		total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: back})
+		total, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: back, Weight: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestRefundMakesRoomForOthersOnly(t *testing.T) {
 	if grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 2 || grant.Remaining != 1 {
 		t.Errorf("a late delivery of the refunded event: %+v", grant)
 	}
-	total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: back})
+	total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: back, Weight: 1})
 	if err != nil || !total.Refunded || total.Outcome != event.Duplicate || total.Used != 2 {
 		t.Errorf("adding the refunded event: %+v, %v", total, err)
 	}
@@ -45,7 +45,7 @@ func TestRefundMakesRoomForOthersOnly(t *testing.T) {
 func TestRefundOfWhatIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
-	refund := counter.Refund{Key: chat, Event: message(t, noon, 1)}
+	refund := counter.Refund{Key: chat, Event: message(t, noon, 1), Weight: 1}
 	if _, err := e.Refund(t.Context(), refund); !errors.Is(err, counter.ErrNotFound) {
 		t.Errorf("no row: %v, want ErrNotFound", err)
 	}
@@ -95,7 +95,7 @@ func TestAdd(t *testing.T) {
 	if grant := e.take(t, message(t, noon, 2), 3); grant.OK || grant.Used != 1e12 || grant.Remaining != 0 {
 		t.Errorf("Take beside what was added: %+v", grant)
 	}
-	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: message(t, noon, 3)}); err != nil {
+	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: message(t, noon, 3), Weight: 1}); err != nil {
 		t.Errorf("Add knows no cap: %v", err)
 	}
 }
@@ -112,7 +112,7 @@ func TestCheckThenIncrementOvershoots(t *testing.T) {
 		t.Fatal("no room to begin with")
 	}
 	for i := range 2 { // both saw room for one more
-		if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: message(t, noon, 3+i)}); err != nil {
+		if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: message(t, noon, 3+i), Weight: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,11 +133,11 @@ func TestRefundOutOfOrder(t *testing.T) {
 			e.take(t, ev, 1)
 			added = event.Duplicate
 		}
-		total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev})
+		total, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev, Weight: 1})
 		if err != nil || total.Outcome != added {
 			t.Errorf("%s: Add = %+v, %v", name, total, err)
 		}
-		total, err = e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev})
+		total, err = e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1})
 		if err != nil || total.Outcome != event.Created || total.Used != 0 {
 			t.Errorf("%s: Refund = %+v, %v", name, total, err)
 		}

@@ -52,19 +52,19 @@ func TestLongerRetention(t *testing.T) {
 			return err
 		},
 		func() error {
-			_, err := s.Add(t.Context(), counter.Add{Key: "acme", Event: second})
+			_, err := s.Add(t.Context(), counter.Add{Key: "acme", Event: second, Weight: 1})
 			return err
 		},
 		func() error {
-			_, err := s.Refund(t.Context(), counter.Refund{Key: "acme", Event: second})
+			_, err := s.Refund(t.Context(), counter.Refund{Key: "acme", Event: second, Weight: 1})
 			return err
 		},
 		func() error {
-			_, err := s.Refund(t.Context(), counter.Refund{Key: "acme", Event: message(t, noon, 3), Tombstone: true})
+			_, err := s.Refund(t.Context(), counter.Refund{Key: "acme", Event: message(t, noon, 3), Weight: 1, Tombstone: true})
 			return err
 		},
 		func() error {
-			_, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: "acme", At: noon})
+			_, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: "acme", At: noon, Weight: 1})
 			return err
 		},
 	} {

@@ -21,8 +21,9 @@ type Take struct {
 	// must not be negative. Events of weight 1 alone cannot reach a Cap above
 	// [Config].MaxRecorded, because the row is full before that ([ErrFull]).
 	Cap int64
-	// Weight is how much the event takes, at most 1,000,000,000,000. 0 means
-	// the default, 1. For an event that takes nothing, do not call Take. An
+	// Weight is how much the event takes, 1 to 1,000,000,000,000. It has no
+	// default: 1 counts calls. For an event that takes nothing, such as a hold
+	// of 0, do not call Take; if an amount follows, Take that amount then. An
 	// event with a Weight above the cap is not granted, unless it was granted
 	// earlier.
 	Weight int64
@@ -37,7 +38,8 @@ const Unknown = -1
 type Grant struct {
 	// OK reports whether the event holds what it asked for, or what it was
 	// settled to, by this call or by an earlier call. For an effect that must
-	// happen at most once, use [Grant.First].
+	// happen at most once, use [Grant.First]. OK is also false where nothing was
+	// decided, as after an error: to see a refusal, use [Grant.Refused].
 	OK bool
 	// Outcome is Created if this call took or settled what the event asked for,
 	// Duplicate if an earlier call for the same event did so or refunded the
@@ -54,7 +56,7 @@ type Grant struct {
 	// [AdjustItem.Committed].
 	Used      int64
 	Cap       int64
-	Remaining int64        // what is left of the cap, 0 or more; or [Unknown]
+	Remaining int64        // what is left of the cap, 0 to Cap; or [Unknown]
 	Day       tzclock.Date // the event's local day
 	ResetsAt  time.Time    // the end of that day
 }
@@ -65,12 +67,15 @@ type Grant struct {
 // if the caller dies before the effect, the effect stays undone.
 func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
+// Refused reports whether the answer is no: it was decided, and OK is false. The
+// reason is the cap, or that the event was refunded (Refunded). The zero Grant of an
+// error, and of a [TakeItem.Outcome] or [AdjustItem.Outcome] that was not at fault,
+// is not a refusal.
+func (g Grant) Refused() bool { return !g.OK && !g.ResetsAt.IsZero() }
+
 const (
 	takeUpdate    = "SET #entry = :entry, #updatedAt = :now, #ttl = :ttl ADD #count :weight, #recorded :one"
 	takeCondition = newEntry + " AND (attribute_not_exists(#count) OR #count <= :room)"
-	// If the room is negative, even a day without a count refuses. The request is
-	// still sent, because the event may have been granted under a higher cap.
-	noRoomCondition = newEntry + " AND #count <= :room"
 )
 
 var errNoReason = errors.New("condition failed for no known reason")
@@ -90,7 +95,7 @@ var errNoReason = errors.New("condition failed for no known reason")
 // the event was refunded meanwhile, OK is false and Refunded is true. If the event
 // was settled meanwhile, the answer is OK and Duplicate.
 //
-// A cap of 0 or a weight above the cap also gets a refusal. But an event that
+// A cap of 0 or a weight above the cap also gets a refusal, whatever the count is. But an event that
 // was granted earlier, under a higher cap, and not refunded still gets OK and
 // Duplicate.
 //
@@ -129,19 +134,19 @@ func (s *Store) taking(op string, t Take) (keyed, *dynamodb.UpdateItemInput, err
 	if t.Cap < 0 {
 		return keyed{}, nil, event.BadInput(pkg, "Cap", "must not be negative")
 	}
-	condition := takeCondition
-	room := t.Cap - w.entry.weight // what may be used before
-	if room < 0 {
-		condition = noRoomCondition
+	in := s.recordNew(w, takeCondition)
+	if room := t.Cap - w.entry.weight; room < 0 { // what may be used before
+		*in.ConditionExpression = noRoomCondition
+		delete(in.ExpressionAttributeValues, ":most")
+	} else {
+		in.ExpressionAttributeValues[":room"] = item.N(room)
 	}
-	in := s.recordNew(w, condition)
-	in.ExpressionAttributeValues[":room"] = item.N(room)
 	return w, in, nil
 }
 
 // grant adds the cap and the day to the answer.
 func (p place) grant(g Grant, most int64) Grant {
-	g.Cap, g.Remaining = most, max(0, most-g.Used)
+	g.Cap, g.Remaining = most, max(0, most-max(0, g.Used)) // another system may have left less than 0
 	g.Day, g.ResetsAt = p.day, p.end
 	return g
 }
@@ -150,12 +155,13 @@ func (p place) grant(g Grant, most int64) Grant {
 // reached, or the row is full.
 func (s *Store) refusedTake(w keyed, most int64, row ddb.Item) (Grant, error) {
 	stands, err := s.judge(w, row)
+	room := most - w.entry.weight
 	switch {
 	case err != nil:
 		return Grant{}, err
 	case stands.recorded:
 		return w.grant(stands.grant(), most), nil
-	case stands.used > most-w.entry.weight:
+	case room < 0 || stands.used > room:
 		return w.grant(Grant{Used: stands.used}, most), nil
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Grant{}, ErrFull

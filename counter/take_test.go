@@ -6,13 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -87,7 +85,7 @@ func TestWeights(t *testing.T) {
 		{1, 2, true, 2},
 		{2, 4, false, 2}, // 6 of 5
 		{3, 3, true, 5},  // exactly
-		{4, 0, false, 5}, // 0 is 1
+		{4, 1, false, 5},
 		{5, 5, false, 5},
 	} {
 		grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, step.id), Cap: 5, Weight: step.weight})
@@ -102,13 +100,13 @@ func TestWeights(t *testing.T) {
 func TestNoRoomAtAll(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]counter.Take{
-		"cap 0":                  {},
+		"cap 0":                  {Weight: 1},
 		"a weight above the cap": {Cap: 3, Weight: 4},
 	} {
 		e := open(t, counter.Config{MaxRecorded: 1})
 		take.Key, take.Event = chat, message(t, noon, 1)
 		want := counter.Grant{Cap: take.Cap, Remaining: take.Cap, Day: day, ResetsAt: tzclock.Stockholm.End(day)}
-		if grant, err := e.Take(t.Context(), take); err != nil || grant != want {
+		if grant, err := e.Take(t.Context(), take); err != nil || grant != want || !grant.Refused() {
 			t.Errorf("%s, no row: %+v, %v, want %+v", name, grant, err, want)
 		}
 		if row := e.row(t, day); row != nil {
@@ -119,44 +117,12 @@ func TestNoRoomAtAll(t *testing.T) {
 		if grant, err := e.Take(t.Context(), higher); err != nil || !grant.First() {
 			t.Errorf("%s: under a higher cap %+v, %v", name, grant, err)
 		}
-		if grant, err := e.Take(t.Context(), take); err != nil || !grant.OK || grant.First() || grant.Outcome != event.Duplicate || grant.Used != max(1, take.Weight) || grant.Cap != take.Cap {
+		if grant, err := e.Take(t.Context(), take); err != nil || !grant.OK || grant.First() || grant.Refused() || grant.Outcome != event.Duplicate || grant.Used != take.Weight || grant.Cap != take.Cap {
 			t.Errorf("%s, granted before: %+v, %v", name, grant, err)
 		}
 		take.Event = message(t, noon, 2) // of a full row, which is the lesser reason
-		if grant, err := e.Take(t.Context(), take); err != nil || grant.OK || grant.Outcome != 0 || grant.Used != max(1, take.Weight) {
+		if grant, err := e.Take(t.Context(), take); err != nil || !grant.Refused() || grant.OK || grant.Outcome != 0 || grant.Used != take.Weight {
 			t.Errorf("%s, another: %+v, %v", name, grant, err)
-		}
-	}
-}
-
-// A count below zero, which another system left, makes room that no cap of 0
-// has; the bound of recorded events stands.
-func TestNoRoomBelowZero(t *testing.T) {
-	t.Parallel()
-	e := open(t, counter.Config{MaxRecorded: 1})
-	e.put(t, map[string]types.AttributeValue{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.Digits("-2")})
-	if grant := e.take(t, message(t, noon, 1), 0); !grant.First() || grant.Used != -1 {
-		t.Errorf("the first: %+v", grant)
-	}
-	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 2)}); !errors.Is(err, counter.ErrFull) {
-		t.Errorf("a full row: %+v, %v, want ErrFull", grant, err)
-	}
-}
-
-// First is what may be acted upon once.
-func TestFirst(t *testing.T) {
-	t.Parallel()
-	for grant, want := range map[counter.Grant]bool{
-		{OK: true, Outcome: event.Created}:         true,
-		{OK: true, Outcome: event.Duplicate}:       false,
-		{Outcome: event.Duplicate, Refunded: true}: false,
-		{Outcome: event.Created}:                   false,
-		{}:                                         false,
-		{OK: true}:                                 false,
-		{OK: true, Outcome: event.Created, Used: 3, Cap: 10}: true,
-	} {
-		if got := grant.First(); got != want {
-			t.Errorf("%+v: %v", grant, got)
 		}
 	}
 }
@@ -172,7 +138,7 @@ func TestAnotherWeightIsAnError(t *testing.T) {
 	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 5, Weight: 3}); !errors.As(err, &differs) || grant.OK {
 		t.Errorf("Take = %+v, %v", grant, err)
 	}
-	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev}); !errors.As(err, &differs) {
+	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: ev, Weight: 1}); !errors.As(err, &differs) {
 		t.Errorf("Add = %v", err)
 	}
 	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1}); !errors.As(err, &differs) {
@@ -202,11 +168,11 @@ func TestKeysDaysAndEventsAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, take := range map[string]counter.Take{
-		"first":                   {Key: chat, Event: message(t, noon, 1)},
-		"another key":             {Key: chat + "4", Event: message(t, noon, 1)},
-		"a # is any letter":       {Key: chat + "#2026-03-29", Event: message(t, noon, 1)},
-		"another day":             {Key: chat, Event: message(t, yesterday, 1)},
-		"the second of the event": {Key: chat, Event: second},
+		"first":                   {Key: chat, Event: message(t, noon, 1), Weight: 1},
+		"another key":             {Key: chat + "4", Event: message(t, noon, 1), Weight: 1},
+		"a # is any letter":       {Key: chat + "#2026-03-29", Event: message(t, noon, 1), Weight: 1},
+		"another day":             {Key: chat, Event: message(t, yesterday, 1), Weight: 1},
+		"the second of the event": {Key: chat, Event: second, Weight: 1},
 	} {
 		take.Cap = 10
 		grant, err := e.Take(t.Context(), take)
@@ -229,13 +195,13 @@ func TestFullRow(t *testing.T) {
 		e.take(t, message(t, noon, i), 100)
 	}
 	fourth := message(t, noon, 4)
-	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Cap: 100}); !errors.Is(err, counter.ErrFull) {
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Weight: 1, Cap: 100}); !errors.Is(err, counter.ErrFull) {
 		t.Errorf("Take = %v, want ErrFull", err)
 	}
-	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: fourth}); !errors.Is(err, counter.ErrFull) {
+	if _, err := e.Add(t.Context(), counter.Add{Key: chat, Event: fourth, Weight: 1}); !errors.Is(err, counter.ErrFull) {
 		t.Errorf("Add = %v, want ErrFull", err)
 	}
-	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Cap: 4}); !errors.Is(err, counter.ErrFull) {
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Weight: 1, Cap: 4}); !errors.Is(err, counter.ErrFull) {
 		t.Errorf("Take with room for just one = %v, want ErrFull", err)
 	}
 	if grant := e.take(t, fourth, 3); grant.OK || grant.Used != 3 {
@@ -245,10 +211,10 @@ func TestFullRow(t *testing.T) {
 		t.Errorf("a recorded event in a full row: %+v", grant)
 	}
 	// A tombstone takes its place in the row.
-	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: message(t, noon, 1)}); err != nil {
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: message(t, noon, 1), Weight: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Cap: 100}); !errors.Is(err, counter.ErrFull) {
+	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: fourth, Weight: 1, Cap: 100}); !errors.Is(err, counter.ErrFull) {
 		t.Errorf("Take after a refund = %v, want ErrFull", err)
 	}
 	if count := e.get(t, day); count.Used != 2 || count.Recorded != 3 {
@@ -265,9 +231,9 @@ func TestBadInputSendsNothing(t *testing.T) {
 	ev := message(t, noon, 1)
 	for field, takes := range map[string][]counter.Take{
 		"Key": {
-			{Event: ev, Cap: 3},
-			{Key: strings.Repeat("k", 2049), Event: ev, Cap: 3},
-			{Key: "\xff", Event: ev, Cap: 3},
+			{Event: ev, Weight: 1, Cap: 3},
+			{Key: strings.Repeat("k", 2049), Event: ev, Weight: 1, Cap: 3},
+			{Key: "\xff", Event: ev, Weight: 1, Cap: 3},
 		},
 		"Event": {
 			{Key: chat, Cap: 3},
@@ -275,9 +241,10 @@ func TestBadInputSendsNothing(t *testing.T) {
 			{Key: chat, Event: message(t, noon.Add(time.Hour+time.Second), 1), Cap: 3},
 		},
 		"Cap": {
-			{Key: chat, Event: ev, Cap: -1},
+			{Key: chat, Event: ev, Weight: 1, Cap: -1},
 		},
 		"Weight": {
+			{Key: chat, Event: ev, Cap: 3}, // nothing is no 1
 			{Key: chat, Event: ev, Cap: 3, Weight: -1},
 			{Key: chat, Event: ev, Cap: 1e15, Weight: 1e12 + 1},
 		},
@@ -300,18 +267,20 @@ func TestBadInputSendsNothing(t *testing.T) {
 		}
 	}
 	for field, adjusts := range map[string][]counter.Adjust{
-		"Key":   {{Event: ev, To: 1, Cap: 3}},
-		"Event": {{Key: chat, To: 1, Cap: 3}},
-		"From":  {{Key: chat, Event: ev, From: -1, To: 1}, {Key: chat, Event: ev, From: 1e12 + 1, To: 1}},
-		"To":    {{Key: chat, Event: ev}, {Key: chat, Event: ev, To: -1}, {Key: chat, Event: ev, To: 1e12 + 1}},
-		"Cap":   {{Key: chat, Event: ev, To: 1, Cap: -1}},
+		"Key":   {{Event: ev, From: 1, To: 1, Cap: 3}},
+		"Event": {{Key: chat, From: 1, To: 1, Cap: 3}},
+		"From":  {{Key: chat, Event: ev, To: 1}, {Key: chat, Event: ev, From: -1, To: 1}, {Key: chat, Event: ev, From: 1e12 + 1, To: 1}},
+		"To":    {{Key: chat, Event: ev, From: 1}, {Key: chat, Event: ev, From: 1, To: -1}, {Key: chat, Event: ev, From: 1, To: 1e12 + 1}},
+		"Cap":   {{Key: chat, Event: ev, From: 1, To: 1, Cap: -1}},
 	} {
 		for _, adjust := range adjusts {
 			_, err := s.Adjust(t.Context(), adjust)
 			wantBad(t, err, field)
+			_, err = s.AdjustItem(adjust)
+			wantBad(t, err, field)
 		}
 	}
-	_, err = s.RefundItem(counter.Refund{Key: chat, Event: ev, Tombstone: true})
+	_, err = s.RefundItem(counter.Refund{Key: chat, Event: ev, Weight: 1, Tombstone: true})
 	wantBad(t, err, "Tombstone")
 	_, err = s.Erase(t.Context(), "")
 	wantBad(t, err, "key")
@@ -319,13 +288,15 @@ func TestBadInputSendsNothing(t *testing.T) {
 	wantBad(t, err, "key")
 	_, err = s.Get(t.Context(), chat, tzclock.Date{Year: 2026, Month: 2, Day: 30})
 	wantBad(t, err, "day")
-	for field, u := range map[string]counter.AddUnkeyed{
-		"Key":    {At: noon},
-		"At":     {Key: chat},
-		"Weight": {Key: chat, At: noon, Weight: -1},
+	for field, adds := range map[string][]counter.AddUnkeyed{
+		"Key":    {{At: noon, Weight: 1}},
+		"At":     {{Key: chat, Weight: 1}},
+		"Weight": {{Key: chat, At: noon}, {Key: chat, At: noon, Weight: -1}},
 	} {
-		_, err := s.AddUnkeyed(t.Context(), u)
-		wantBad(t, err, field)
+		for _, add := range adds {
+			_, err := s.AddUnkeyed(t.Context(), add)
+			wantBad(t, err, field)
+		}
 	}
 	for _, at := range []time.Time{
 		noon.Add(time.Hour + 1),
@@ -336,7 +307,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 		time.Unix(-1<<62, 0),
 		time.Unix(1<<63-1, 0),
 	} {
-		_, err = s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: at})
+		_, err = s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: at, Weight: 1})
 		wantBad(t, err, "At")
 	}
 }
@@ -352,23 +323,23 @@ func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 	now := time.Now()
 	for method, call := range map[string]func() error{
 		"Take": func() error {
-			_, err := s.Take(t.Context(), counter.Take{Key: key, Event: message(t, now, 1), Cap: 1})
+			_, err := s.Take(t.Context(), counter.Take{Key: key, Event: message(t, now, 1), Weight: 1, Cap: 1})
 			return err
 		},
 		"Add": func() error {
-			_, err := s.Add(t.Context(), counter.Add{Key: key, Event: message(t, now, 1)})
+			_, err := s.Add(t.Context(), counter.Add{Key: key, Event: message(t, now, 1), Weight: 1})
 			return err
 		},
 		"Refund": func() error {
-			_, err := s.Refund(t.Context(), counter.Refund{Key: key, Event: message(t, now, 1)})
+			_, err := s.Refund(t.Context(), counter.Refund{Key: key, Event: message(t, now, 1), Weight: 1})
 			return err
 		},
 		"AddUnkeyed": func() error {
-			_, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: key, At: now})
+			_, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: key, At: now, Weight: 1})
 			return err
 		},
 		"Adjust": func() error {
-			_, err := s.Adjust(t.Context(), counter.Adjust{Key: key, Event: message(t, now, 1), To: 1})
+			_, err := s.Adjust(t.Context(), counter.Adjust{Key: key, Event: message(t, now, 1), From: 1, To: 1})
 			return err
 		},
 		"Erase": func() error {

@@ -208,7 +208,7 @@ func TestTombstoneLosesReplies(t *testing.T) {
 				if err != nil || total.Outcome != event.Created || !total.Refunded || total.Used != 0 {
 					t.Errorf("%s: %+v, %v", name, total, err)
 				}
-				if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 9}); err != nil || !grant.Refunded || grant.Used != 0 {
+				if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 9}); err != nil || !grant.Refunded || grant.Used != 0 {
 					t.Errorf("%s: Take = %+v, %v", name, grant, err)
 				}
 			}
@@ -249,7 +249,7 @@ func TestTakesAndTombstonesMeet(t *testing.T) {
 	for i := range events {
 		ev := message(t, noon, i)
 		wg.Go(func() {
-			if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: events}); err != nil {
+			if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: events}); err != nil {
 				t.Error(err)
 			}
 		})

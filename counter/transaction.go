@@ -49,7 +49,7 @@ func (s *Store) TakeItem(t Take) (*TakeItem, error) {
 //     an earlier transaction with the same TakeItem took effect as a whole, and
 //     its reply was lost. If OK is true and First is false, another call had
 //     taken for the event, or the event was settled after an earlier try (see
-//     below). Otherwise OK is false, or the error is one of Take's.
+//     below). Otherwise Refused is true, or the error is one of Take's.
 //   - Any other code, such as a conflict: an error with that code. The same
 //     TakeItem may be sent again.
 //

@@ -74,7 +74,7 @@ func TestAdjustItemRefused(t *testing.T) {
 	ev, back := message(t, noon, 1), message(t, noon, 2)
 	e.hold(t, ev, 10)
 	e.hold(t, back, 1)
-	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: back}); err != nil {
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: back, Weight: 1}); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(adjust counter.Adjust) (counter.Grant, error) {
@@ -93,7 +93,7 @@ func TestAdjustItemRefused(t *testing.T) {
 	if grant, err := refused(counter.Adjust{Key: chat, Event: ev, From: 1, To: 2, Cap: 20}); !errors.As(err, &differs) || *differs != (counter.WeightError{Recorded: 10, Given: 1}) {
 		t.Errorf("another weight: %+v, %v", grant, err)
 	}
-	if grant, err := refused(counter.Adjust{Key: chat, Event: back, To: 2, Cap: 20}); err != nil || grant.OK || !grant.Refunded || grant.Used != 10 {
+	if grant, err := refused(counter.Adjust{Key: chat, Event: back, From: 1, To: 2, Cap: 20}); err != nil || grant.OK || !grant.Refunded || grant.Used != 10 {
 		t.Errorf("a refunded event: %+v, %v", grant, err)
 	}
 	if reasons := e.transact(t, e.order("1")); reasons != nil {
@@ -110,7 +110,7 @@ func TestAdjustItemOfBadInput(t *testing.T) {
 	e := open(t, counter.Config{})
 	for field, spoil := range map[string]func(*counter.Adjust){
 		"To":    func(a *counter.Adjust) { a.To = 0 },
-		"From":  func(a *counter.Adjust) { a.From = -1 },
+		"From":  func(a *counter.Adjust) { a.From = 0 },
 		"Cap":   func(a *counter.Adjust) { a.Cap = -1 },
 		"Key":   func(a *counter.Adjust) { a.Key = "" },
 		"Event": func(a *counter.Adjust) { a.Event = event.Event{} },

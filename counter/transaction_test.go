@@ -107,12 +107,12 @@ func TestItemThatWasNotAtFault(t *testing.T) {
 		t.Fatal(reasons)
 	}
 	ev := message(t, noon, 1)
-	i := e.takeItem(t, counter.Take{Key: chat, Event: ev, Cap: 3})
+	i := e.takeItem(t, counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3})
 	reasons := e.transact(t, i.Item, e.order("1"))
 	if got := outcome(t, i.Outcome, reasons[0]); got != (counter.Grant{}) {
 		t.Errorf("another is at fault: %+v", got)
 	}
-	back := e.refundItem(t, counter.Refund{Key: chat, Event: ev})
+	back := e.refundItem(t, counter.Refund{Key: chat, Event: ev, Weight: 1})
 	if got := outcome(t, back.Outcome, types.CancellationReason{Code: aws.String("None")}); got != (counter.Total{}) {
 		t.Errorf("another is at fault: %+v", got)
 	}
@@ -141,7 +141,7 @@ func TestTakeItemRefused(t *testing.T) {
 	first, second, third := message(t, noon, 1), message(t, noon, 2), message(t, noon, 3)
 	e.hold(t, first, 5)
 	e.hold(t, second, 1)
-	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: second}); err != nil {
+	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: second, Weight: 1}); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(take counter.Take) (counter.Grant, error) {
@@ -157,14 +157,14 @@ func TestTakeItemRefused(t *testing.T) {
 	if grant, err := refused(counter.Take{Key: chat, Event: first, Cap: 9, Weight: 4}); !errors.As(err, &differs) || grant.OK {
 		t.Errorf("another weight: %+v, %v", grant, err)
 	}
-	if grant, err := refused(counter.Take{Key: chat, Event: third, Cap: 9}); !errors.Is(err, counter.ErrFull) {
+	if grant, err := refused(counter.Take{Key: chat, Event: third, Weight: 1, Cap: 9}); !errors.Is(err, counter.ErrFull) {
 		t.Errorf("a full row: %+v, %v", grant, err)
 	}
-	if grant, err := refused(counter.Take{Key: chat, Event: second, Cap: 9}); err != nil || !grant.Refunded || grant.OK || grant.Used != 5 {
+	if grant, err := refused(counter.Take{Key: chat, Event: second, Weight: 1, Cap: 9}); err != nil || !grant.Refunded || grant.OK || grant.Used != 5 {
 		t.Errorf("a refunded event: %+v, %v", grant, err)
 	}
 	// No row: DynamoDB shows none, and there is no cap for it.
-	if grant, err := refused(counter.Take{Key: "another", Event: first}); err != nil || grant.OK || grant.Used != 0 || grant.Day != day {
+	if grant, err := refused(counter.Take{Key: "another", Event: first, Weight: 1}); err != nil || !grant.Refused() || grant.Used != 0 || grant.Day != day {
 		t.Errorf("cap 0: %+v, %v", grant, err)
 	}
 }
@@ -228,7 +228,7 @@ func TestItemsWhoseRepliesAreLost(t *testing.T) {
 		if _, err := e.Add(t.Context(), counter.Add{Key: "another", Event: back, Weight: 3}); err != nil {
 			t.Fatal(err)
 		}
-		take := counter.Take{Key: chat, Event: taken, Cap: 20}
+		take := counter.Take{Key: chat, Event: taken, Weight: 1, Cap: 20}
 		i, r := e.takeItem(t, take), e.refundItem(t, counter.Refund{Key: "another", Event: back, Weight: 3})
 		send := func() error {
 			_, err := recordtest.Impatient(e.db.Client()).TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{i.Item, r.Item, e.order("1")}})

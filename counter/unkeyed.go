@@ -17,8 +17,8 @@ import (
 type AddUnkeyed struct {
 	Key string
 	At  time.Time // when it happened; it counts on the local day of At
-	// Weight is how much it counts, at most 1,000,000,000,000. 0 means the
-	// default, 1.
+	// Weight is how much it counts, 1 to 1,000,000,000,000. It has no default: 1
+	// counts calls.
 	Weight int64
 }
 
@@ -40,8 +40,7 @@ const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB.
 func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	now := s.cfg.Now()
-	weight, err := weightOf("Weight", a.Weight)
-	if err != nil {
+	if err := checkWeight("Weight", a.Weight); err != nil {
 		return Total{}, err
 	}
 	if a.At.Before(time.UnixMilli(0)) {
@@ -55,7 +54,7 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 		return Total{}, err
 	}
 	in := s.update(p, unkeyedUpdate)
-	in.ExpressionAttributeValues[":weight"] = item.N(weight)
+	in.ExpressionAttributeValues[":weight"] = item.N(a.Weight)
 	var attempts ddb.Attempts
 	var out *dynamodb.UpdateItemOutput
 	// A conflict has counted nothing, unless an attempt before it may have.

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/counter"
@@ -30,7 +31,7 @@ func limits(t *testing.T, api counter.API, table string) *counter.Store {
 // not to have counted.
 func addUnkeyed(t *testing.T, ctx context.Context, name string, s *counter.Store, unknown bool) {
 	t.Helper()
-	total, err := s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon})
+	total, err := s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
 	if err == nil || total != (counter.Total{}) || errors.Is(err, event.ErrUnknownOutcome) != unknown {
 		t.Errorf("%s: AddUnkeyed = %+v, %v, want unknown %v", name, total, err, unknown)
 	}
@@ -40,8 +41,9 @@ func addUnkeyed(t *testing.T, ctx context.Context, name string, s *counter.Store
 func TestAddUnkeyedThatWasNotSent(t *testing.T) {
 	t.Parallel()
 	const nobody = "http://127.0.0.1:1"
+	malformed := func(o *dynamodb.Options) { o.BaseEndpoint = aws.String("localhost:8000") }
 	addUnkeyed(t, t.Context(), "no region", limits(t, dynamodb.New(dynamodb.Options{}), "limits"), false)
-	addUnkeyed(t, t.Context(), "malformed endpoint", limits(t, dynamotest.Connect("localhost:8000"), "limits"), false)
+	addUnkeyed(t, t.Context(), "malformed endpoint", limits(t, dynamotest.Connect(nobody, malformed), "limits"), false)
 	addUnkeyed(t, t.Context(), "dial refused", limits(t, dynamotest.Connect(nobody), "limits"), false)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -54,8 +54,7 @@ func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, erro
 	if err := ev.Check(pkg, "Event", now); err != nil {
 		return keyed{}, err
 	}
-	weight, err := weightOf("Weight", weight)
-	if err != nil {
+	if err := checkWeight("Weight", weight); err != nil {
 		return keyed{}, err
 	}
 	p, err := s.placeOf(op, key, ev.Time(), now)
@@ -69,15 +68,16 @@ func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, erro
 	return keyed{place: p, event: ev, entry: entry{weight: weight, nonce: nonce}}, nil
 }
 
-// weightOf fills the default and bounds the weight.
-func weightOf(field string, weight int64) (int64, error) {
-	if weight == 0 {
-		return 1, nil
+// checkWeight bounds a weight. It has no default: an amount of 0 that counted as 1
+// would be wrong without an error.
+func checkWeight(field string, weight int64) error {
+	switch {
+	case weight < 1:
+		return event.BadInput(pkg, field, "must be at least 1; 1 counts calls")
+	case weight > mostWeight:
+		return event.BadInput(pkg, field, "must be 1 to 1,000,000,000,000")
 	}
-	if weight < 0 || weight > mostWeight {
-		return 0, event.BadInput(pkg, field, "must be 1 to 1,000,000,000,000")
-	}
-	return weight, nil
+	return nil
 }
 
 // update returns the request for the place, without a condition. The values
@@ -105,6 +105,10 @@ var one = item.N(1)
 // room for.
 const newEntry = "attribute_not_exists(#entry)" +
 	" AND (attribute_not_exists(#recorded) OR #recorded < :most)"
+
+// noRoomCondition never holds. A write above the cap sends it, because the row that
+// refuses it shows what the event holds from an earlier write, under a higher cap.
+const noRoomCondition = "attribute_exists(#entry) AND attribute_not_exists(#entry)"
 
 // recordNew is [Store.record] for an event that the row must not hold yet, and
 // must have room for.

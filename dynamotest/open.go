@@ -41,7 +41,8 @@ type DB struct {
 // database is on that endpoint, otherwise in process. The endpoint must work
 // without an account, as DynamoDB Local does. DYNAMODB_ENDPOINT is a URL such
 // as http://127.0.0.1:8000; a malformed URL fails the test. On an endpoint, the
-// tables with names from [DB.Name] are deleted at the end of the test.
+// tables with names from [DB.Name] are deleted at the end of the test, even if they
+// are protected against deletion.
 //
 // An endpoint deletes expired items by the wall clock. So give events times
 // that are not in the past, and test expiry only on tables with TTL off.
@@ -53,7 +54,7 @@ func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 	if endpoint == "" {
 		return inProcess(t, nil, options...)
 	}
-	if err := checkEndpoint(endpoint); err != nil {
+	if err := checkEndpoint(EndpointVariable, endpoint); err != nil {
 		t.Fatal(err)
 	}
 	tap := NewTap()
@@ -66,13 +67,13 @@ func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 // checkEndpoint returns an error if the endpoint is malformed. The SDK would
 // notice only when it sends a request, and would then report a URL that it
 // built itself.
-func checkEndpoint(endpoint string) error {
+func checkEndpoint(from, endpoint string) error {
 	shown := endpoint
 	if at := strings.LastIndex(endpoint, "@"); at >= 0 {
 		shown = "…" + endpoint[at:] // the text before it may be a password
 	}
 	wrong := func(reason string) error {
-		return fmt.Errorf("dynamotest: %s is %q: it %s", EndpointVariable, shown, reason)
+		return fmt.Errorf("dynamotest: %s is %q: it %s", from, shown, reason)
 	}
 	if scheme, _, _ := strings.Cut(strings.ToLower(endpoint), ":"); scheme != "http" && scheme != "https" {
 		return wrong("must begin with http:// or https://")
@@ -198,11 +199,29 @@ func (db *DB) finish() {
 	defer cancel()
 	for name := range db.names {
 		// The table does not exist if the test failed early.
-		_, err := db.client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: aws.String(name)})
-		if err != nil && !strings.Contains(err.Error(), "ResourceNotFound") {
+		if err := db.drop(ctx, name); err != nil && !strings.Contains(err.Error(), "ResourceNotFound") {
 			db.t.Logf("dynamotest: %v", err)
 		}
 	}
+}
+
+// drop deletes a table. If DynamoDB calls that invalid, the table is protected, and
+// drop switches the protection off first.
+func (db *DB) drop(ctx context.Context, name string) error {
+	in := &dynamodb.DeleteTableInput{TableName: &name}
+	_, err := db.client.DeleteTable(ctx, in)
+	if err == nil || !strings.Contains(err.Error(), "ValidationException") {
+		return err
+	}
+	if _, err := db.client.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(false)}); err != nil {
+		return err
+	}
+	active := dynamodb.NewTableExistsWaiter(db.client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay = 100 * time.Millisecond })
+	if err := active.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, createWithin); err != nil {
+		return err
+	}
+	_, err = db.client.DeleteTable(ctx, in)
+	return err
 }
 
 func randomPrefix(t testing.TB) string {

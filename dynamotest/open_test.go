@@ -1,8 +1,11 @@
 package dynamotest_test
 
 import (
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
@@ -36,6 +39,44 @@ func TestOpenRefusesAMalformedEndpoint(t *testing.T) {
 		if secret := strings.Contains(endpoint, "secret"); len(r.errors) > 0 && strings.Contains(r.errors[0], endpoint) == secret {
 			t.Errorf("%q: got %q", endpoint, r.errors)
 		}
+	}
+}
+
+// A client of a malformed endpoint says so at once, and sends nothing.
+func TestConnectToAMalformedEndpoint(t *testing.T) {
+	t.Parallel()
+	tap := dynamotest.NewTap()
+	for endpoint, want := range map[string]string{
+		"localhost:8000": `the endpoint is "localhost:8000": it must begin with http:// or https://`,
+		"":               `the endpoint is "": it must begin with http:// or https://`,
+		"http://:8000":   "it must name a host",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			_, err := dynamotest.Connect(endpoint, tap.Attach).ListTables(t.Context(), nil)
+			if err == nil || !strings.Contains(err.Error(), want) || time.Since(began) != 0 {
+				t.Errorf("%q: got %v after %s", endpoint, err, time.Since(began))
+			}
+		})
+	}
+}
+
+// A table that is protected against deletion does not stay on the endpoint.
+func TestOpenDeletesProtectedTables(t *testing.T) {
+	srv := dynamotest.NewServer(nil)
+	here := httptest.NewServer(srv.Handler())
+	defer here.Close()
+	t.Setenv(dynamotest.EndpointVariable, here.URL)
+	r := &recorder{TB: t}
+	db := dynamotest.Open(r)
+	plain, protected := orders(db.Name("orders")), orders(db.Name("protected"))
+	protected.DeletionProtection = true
+	db.Create(plain, protected)
+	db.Name("missing")
+	r.finish()
+	out, err := srv.Client().ListTables(t.Context(), nil)
+	if err != nil || len(out.TableNames) > 0 || len(r.errors) > 0 {
+		t.Errorf("tables %v, %v, errors %q", out, err, r.errors)
 	}
 }
 

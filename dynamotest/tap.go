@@ -153,13 +153,28 @@ func withCapacity(input any) any {
 
 // Connect returns a client of an endpoint that needs no account, such as
 // DynamoDB Local. The client's credentials are made up. The options, such as a
-// Tap's Attach, apply last.
+// Tap's Attach, apply last. The endpoint is a URL such as http://127.0.0.1:8000. If
+// it is malformed, every call fails at once, without a request.
 func Connect(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
+	if err := checkEndpoint("the endpoint", endpoint); err != nil {
+		options = append(slices.Clone(options), func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, failing(err)) })
+	}
 	return dynamodb.New(dynamodb.Options{
 		Region:       "us-east-1",
 		BaseEndpoint: aws.String(endpoint),
 		Credentials:  aws.CredentialsProviderFunc(localCredentials),
 	}, options...)
+}
+
+// failing is an API option with which every call fails.
+func failing(err error) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("dynamotest.endpoint", func(
+			context.Context, middleware.InitializeInput, middleware.InitializeHandler,
+		) (out middleware.InitializeOutput, meta middleware.Metadata, _ error) {
+			return out, meta, err
+		}), middleware.Before)
+	}
 }
 
 func localCredentials(context.Context) (aws.Credentials, error) {

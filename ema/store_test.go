@@ -356,6 +356,7 @@ func TestNewRefuses(t *testing.T) {
 		"no record":      {db, "homeops", ema.Config{Record: 2}, "Config.Record"},
 		"a long prefix":  {db, "homeops", ema.Config{Prefix: strings.Repeat("A", 256)}, "Config.Prefix"},
 		"prefix of two":  {db, "homeops", ema.Config{Prefix: "A#B"}, "Config.Prefix"},
+		"no text":        {db, "homeops", ema.Config{Prefix: "\xff"}, "Config.Prefix"},
 		"negative alpha": {db, "homeops", ema.Config{Alpha: -0.1}, "Config.Alpha"},
 		"alpha above 1":  {db, "homeops", ema.Config{Alpha: 1.1}, "Config.Alpha"},
 		"alpha NaN":      {db, "homeops", ema.Config{Alpha: math.NaN()}, "Config.Alpha"},

@@ -3,6 +3,7 @@ package histories_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -16,7 +17,9 @@ import (
 type activityStory struct {
 	w      *world
 	stores []*activity.Store
+	eraser *activity.Store // its requests arrive at once
 	events []event.Event
+	old    event.Event // which an older system recorded last
 }
 
 const (
@@ -27,12 +30,10 @@ const (
 func newActivity(w *world) story {
 	s := &activityStory{w: w}
 	for _, c := range w.callers {
-		store, err := activity.New(c.client, "activities", &activity.Config{Now: c.now, Retention: activityRetention, MaxSkew: activitySkew})
-		if err != nil {
-			panic(err)
-		}
+		store := s.over(c.client, c.now)
 		s.stores = append(s.stores, store)
 	}
+	s.eraser = s.over(w.raw, w.clock)
 	return s
 }
 
@@ -40,7 +41,6 @@ func (s *activityStory) tables() []schema.Table { return []schema.Table{s.stores
 func (*activityStory) keyOf(r row) string       { return str(r, "activityId") }
 func (*activityStory) delay() time.Duration     { return activitySkew - 3*clockRange }
 func (*activityStory) begin() []*call           { return nil }
-func (*activityStory) intrude()                 {}
 func (*activityStory) keen(*caller) bool        { return false }
 func (*activityStory) waited(*flight) bool      { return false }
 func (*activityStory) wrong() string            { return "" }
@@ -59,6 +59,23 @@ func (*activityStory) expiry(key string) time.Time {
 	return ev.Time().Add(activityRetention).Truncate(time.Second)
 }
 
+// nameTime is the key by name and time of a version of an event.
+func (*activityStory) nameTime(key string, version int64) string {
+	ev, err := event.Parse(key)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf("%d#%013d", version, ev.UnixMilli())
+}
+
+func (*activityStory) over(api activity.API, now func() time.Time) *activity.Store {
+	store, err := activity.New(api, "activities", &activity.Config{Now: now, Retention: activityRetention, MaxSkew: activitySkew})
+	if err != nil {
+		panic(err)
+	}
+	return store
+}
+
 // event returns one that happened now or lately, or one of the last few.
 func (s *activityStory) event() event.Event {
 	if len(s.events) == 0 || s.w.rnd.IntN(8) == 0 {
@@ -66,6 +83,11 @@ func (s *activityStory) event() event.Event {
 		ev, err := event.New(at, "history", strconv.Itoa(len(s.events)))
 		if err != nil {
 			panic(err)
+		}
+		if s.w.rnd.IntN(3) == 0 { // another N
+			if ev, err = ev.Nth(2); err != nil {
+				panic(err)
+			}
 		}
 		s.events = append(s.events, ev)
 		return ev
@@ -76,16 +98,26 @@ func (s *activityStory) event() event.Event {
 
 func (s *activityStory) next(c *caller) *call {
 	ev := s.event()
-	switch s.w.rnd.IntN(6) {
+	switch s.w.rnd.IntN(10) {
 	case 0:
 		return s.read(c, ev)
 	case 1, 2:
 		return s.retract(c, ev)
+	case 3:
+		return s.remove(c, ev)
+	case 4:
+		return s.eraseActor(c, ev)
+	case 5:
+		return s.backfill(c, ev)
 	}
-	version := s.w.rnd.Int64N(2)
-	a := activity.Activity{Scope: "chat", Actor: "42", Event: ev, Name: strconv.FormatInt(version, 10)}
-	return &call{caller: c, key: ev.String(), in: records{version}, do: func(ctx context.Context) any {
-		out, err := s.stores[c.id].Record(ctx, a)
+	in := records{version: s.w.rnd.Int64N(2), tx: ev.N() == 1 && s.w.rnd.IntN(3) == 0}
+	a := activity.Activity{Scope: "chat", Actor: actorOf(in.version), Event: ev, Name: strconv.FormatInt(in.version, 10)}
+	record := s.stores[c.id].Record
+	if in.tx {
+		record = func(ctx context.Context, a activity.Activity) (event.Outcome, error) { return s.recordItems(ctx, c, a) }
+	}
+	return &call{caller: c, key: ev.String(), in: in, do: func(ctx context.Context) any {
+		out, err := record(ctx, a)
 		if conflict, ok := errors.AsType[*activity.ConflictError](err); ok {
 			return different{versionOf(conflict.Stored[0])}
 		}

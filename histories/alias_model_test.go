@@ -80,10 +80,14 @@ type (
 		name  string
 		event int
 	}
-	resolves  struct{}
-	gets      struct{}
-	adopts    struct{}
-	leaves    struct{ spelling int } // Adopt's, for a reason
+	resolves struct{}
+	gets     struct{}
+	adopts   struct{}
+	leaves   struct{ spelling int } // Adopt's, for a reason
+	disowns  struct {
+		actor string
+		alone bool // nothing else is under way
+	}
 	olderBook struct{ rows phrase }
 
 	taken    struct{ owner string }
@@ -95,6 +99,7 @@ func (resolves) String() string    { return "Resolve" }
 func (gets) String() string        { return "Get" }
 func (adopts) String() string      { return "Adopt" }
 func (l leaves) String() string    { return "Adopt of " + spellings[l.spelling] }
+func (d disowns) String() string   { return "Disown(" + d.actor + ")" }
 func (o olderBook) String() string { return fmt.Sprintf("the book begins as %v", o.rows) }
 func (t taken) String() string     { return fmt.Sprintf("taken by %q", t.owner) }
 
@@ -109,6 +114,20 @@ func (*aliasStory) apply(state any, m *move) (any, bool) {
 	switch in := m.in.(type) {
 	case olderBook:
 		return in.rows, stood == phrase{}
+	case erased:
+		return phrase{}, stood != phrase{}
+	case disowns:
+		if m.row == nil {
+			return stood, !in.alone || !slices.ContainsFunc(stood[:], func(e entry) bool { return e.stands && e.teacher == in.actor })
+		}
+		left := phraseOf(m.row)
+		for i := range stood {
+			if stood[i].teacher == in.actor && left[i].teacher == "" {
+				stood[i].teacher = ""
+				return stood, stood == left
+			}
+		}
+		return stood, false
 	case resolves:
 		return stood, m.out == stood.top().alias()
 	case gets:

@@ -44,7 +44,6 @@ func (*aliasStory) keyOf(r row) string       { return str(r, "pk") }
 func (*aliasStory) delay() time.Duration     { return time.Hour }
 func (*aliasStory) leaps() []time.Duration   { return []time.Duration{time.Minute} }
 func (*aliasStory) begin() []*call           { return nil }
-func (*aliasStory) intrude()                 {}
 func (*aliasStory) keen(*caller) bool        { return false }
 func (*aliasStory) waited(*flight) bool      { return false }
 func (*aliasStory) wrong() string            { return "" }
@@ -185,6 +184,9 @@ func (a *aliasStory) next(c *caller) *call {
 			return a.seen(a.stores[c.id].Get(ctx, scope, spellings[1]))
 		})
 	case 2:
+		if a.w.rnd.IntN(2) == 0 {
+			return a.disown(c, scope, fmt.Sprint(a.w.rnd.IntN(3)), false)
+		}
 		return a.adopt(c, scope)
 	}
 	in := writes{verb: pick(a.w.rnd, []string{"Put", "Correct", "Confirm", "Confirm", "Forget"}), event: 1 + a.w.rnd.IntN(aliasEvents)}
@@ -286,11 +288,45 @@ func (a *aliasStory) adopt(c *caller, scope string) *call {
 	})
 }
 
+// intrude erases a scope.
+func (a *aliasStory) intrude() {
+	if a.scopes == 0 {
+		return
+	}
+	store, err := alias.New(a.w.raw, "homeops", &alias.Config{NoCache: true})
+	if err != nil {
+		panic(err)
+	}
+	scope := a.scope()
+	n, err := store.Erase(context.Background(), scope)
+	if err != nil {
+		panic(err)
+	}
+	if n > 0 {
+		a.w.happened("ALIAS#"+scope, erased{}, nil)
+	}
+}
+
+// disown returns a call whose writes are moves of their own, as in adopt.
+func (a *aliasStory) disown(c *caller, scope, actor string, alone bool) *call {
+	return a.call(c, scope, disowns{actor, alone}, func(ctx context.Context) any {
+		c.current().op = "none"
+		n, err := a.stores[c.id].Disown(ctx, scope, actor)
+		if err != nil {
+			return nil
+		}
+		return removed{n}
+	})
+}
+
 func (a *aliasStory) end() []*call {
 	var calls []*call
 	for i := range a.scopes {
 		scope := fmt.Sprint(i + 1)
 		calls = append(calls, a.resolve(a.w.callers[0], scope), a.adopt(a.w.callers[0], scope), a.resolve(a.w.callers[0], scope))
+		for actor := range 3 {
+			calls = append(calls, a.disown(a.w.callers[0], scope, fmt.Sprint(actor), true))
+		}
 	}
 	return calls
 }

@@ -11,6 +11,7 @@ import (
 // countedDay is a row of the counter.
 type countedDay struct {
 	stands   bool
+	bare     bool // without a TTL, by an older system
 	used     int64
 	recorded int64
 	events   [mostEvents]counted
@@ -40,10 +41,11 @@ type (
 		event, weight int64
 		first, tx     bool // first: it may come before its Take; tx: in a transaction
 	}
-	unkeyed struct{ weight int64 }
-	counts  struct{}
-	lowers  struct{ by int64 } // another system does
-	erasure struct{}
+	unkeyed   struct{ weight int64 }
+	counts    struct{}
+	lowers    struct{ by int64 } // another system does
+	erasesAll struct{}           // a call, of all days
+	erasure   struct{}           // what it does to one
 )
 
 func (t takes) String() string {
@@ -59,16 +61,18 @@ func (r refunds) String() string {
 }
 func (u unkeyed) String() string { return fmt.Sprintf("AddUnkeyed(%d)", u.weight) }
 func (counts) String() string    { return "Get" }
-func (erasure) String() string   { return "Erase" }
+func (erasesAll) String() string { return "Erase" }
+func (erasure) String() string   { return "a request of Erase deletes the row" }
 func (l lowers) String() string  { return fmt.Sprintf("another system takes %d off the count", l.by) }
 
 // These are the counter's answers.
 type (
 	// tally is a Grant or a Total.
 	tally struct {
-		ok, created, duplicate, refunded bool
-		used                             int64
+		ok, refused, created, duplicate, refunded bool
+		used                                      int64
 	}
+	rowsErased  int
 	committed   struct{} // the transaction was
 	countOf     struct{ used, recorded int64 }
 	tooOld      struct{}
@@ -80,7 +84,7 @@ type (
 )
 
 func (t tally) String() string {
-	text := map[bool]string{true: "ok"}[t.ok]
+	text := map[bool]string{true: "ok"}[t.ok] + map[bool]string{true: "refused"}[t.refused]
 	for _, flag := range []struct {
 		set  bool
 		name string
@@ -110,6 +114,12 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 		return countedDay{}, stood.stands && in.at >= s.expiry(m.key).Unix()
 	case erasure:
 		return countedDay{}, stood.stands
+	case erasesAll: // see the verdict
+		return stood, true
+	case olderDay:
+		return countedDay{stands: true, bare: true, used: in.used}, !stood.stands
+	case backfills:
+		return s.backfilled(stood, m)
 	case lowers:
 		stood.used -= in.by
 		return stood, stood.stands
@@ -139,11 +149,10 @@ func (s *counterStory) apply(state any, m *move) (any, bool) {
 // should have refused the write.
 func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 	next := stood
-	next.stands = true
+	next.stands, next.bare = true, false
 	switch in := m.in.(type) {
 	case takes:
-		room := stood.used+in.weight <= in.cap || !stood.stands && in.weight <= in.cap
-		if !room || !s.record(&next, in.event, in.weight, m) {
+		if in.weight > in.cap || stood.used+in.weight > in.cap || !s.record(&next, in.event, in.weight, m) {
 			return stood, nil
 		}
 		if in.tx {
@@ -153,7 +162,7 @@ func (s *counterStory) write(stood countedDay, m *move) (countedDay, any) {
 	case adjusts:
 		known := &next.events[in.event]
 		more := in.to - in.from
-		if known.weight != in.from || known.state != "" || more > 0 && stood.used+more > in.cap || stood.used+more < 0 {
+		if known.weight != in.from || known.state != "" || noRoom(stood, in) || more < 0 && stood.used < -more {
 			return stood, nil
 		}
 		*known = counted{weight: in.to, state: "=", nonce: s.nonce(m.row, in.event)}
@@ -219,8 +228,8 @@ func (s *counterStory) refusal(stood countedDay, m *move) any {
 			return otherWeight{known.weight}
 		case known.weight != 0:
 			return s.held(known, in.event, stood, m)
-		case stood.used+in.weight > in.cap:
-			return tally{used: stood.used}
+		case in.weight > in.cap || stood.used+in.weight > in.cap:
+			return tally{refused: true, used: stood.used}
 		case stood.recorded >= s.most:
 			return full{}
 		}
@@ -266,12 +275,18 @@ func (s *counterStory) unsettled(stood countedDay, in adjusts, m *move) any {
 		return otherWeight{known.weight}
 	case known.state != "":
 		return s.held(known, in.event, stood, m)
-	case more > 0 && stood.used+more > in.cap:
-		return tally{used: stood.used}
-	case stood.used+more < 0:
+	case noRoom(stood, in):
+		return tally{refused: true, used: stood.used}
+	case more < 0 && stood.used < -more:
 		return belowZero{}
 	}
 	return nil
+}
+
+// noRoom reports whether the cap refuses a settlement.
+func noRoom(stood countedDay, in adjusts) bool {
+	more := in.to - in.from
+	return more > 0 && (more > in.cap || stood.used+more > in.cap)
 }
 
 // known is the answer for an event that the row has.
@@ -283,7 +298,7 @@ func (s *counterStory) known(known counted, event int64, stood countedDay, m *mo
 // held is the same for a call that asks whether the event is held.
 func (s *counterStory) held(known counted, event int64, stood countedDay, m *move) any {
 	t := s.known(known, event, stood, m)
-	t.ok = !t.refunded
+	t.ok, t.refused = !t.refunded, t.refunded
 	return t
 }
 

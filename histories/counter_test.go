@@ -24,11 +24,13 @@ import (
 type counterStory struct {
 	w      *world
 	stores []*counter.Store
-	eraser *counter.Store // its requests arrive at once
 	most   int64
 	days   map[string]time.Time // by key of the history: when the day begins
 	keys   []string             // keys of days
 	weight [mostEvents]int64
+
+	erasures []finished
+	bare   string // the key of the last row of an older system
 }
 
 func newCounter(w *world) story {
@@ -49,10 +51,6 @@ func newCounter(w *world) story {
 			panic(err)
 		}
 		s.stores = append(s.stores, store)
-	}
-	var err error
-	if s.eraser, err = counter.New(w.raw, "limits", tzclock.UTC, nil); err != nil {
-		panic(err)
 	}
 	return s
 }
@@ -92,6 +90,9 @@ func (s *counterStory) nonce(r row, n int64) string {
 
 func (s *counterStory) next(c *caller) *call {
 	key := pick(s.w.rnd, s.keys)
+	if s.bare != "" && s.w.rnd.IntN(5) == 0 {
+		return c.backfill(s.bare, s.stores[c.id].Backfill)
+	}
 	ev := s.w.rnd.Int64N(mostEvents)
 	weight := s.weight[ev]
 	if s.w.rnd.IntN(25) == 0 {
@@ -138,6 +139,8 @@ func (s *counterStory) next(c *caller) *call {
 		}
 	case roll < 88:
 		call.in, call.do = unkeyed{weight}, s.unkeyed(call, store, weight)
+	case roll < 90:
+		return s.erase(c)
 	default:
 		return s.read(c, key)
 	}
@@ -212,7 +215,10 @@ func (s *counterStory) unkeyed(call *call, store *counter.Store, weight int64) f
 }
 
 func grantOf(g counter.Grant, err error) any {
-	return said(tally{g.OK, g.Outcome == event.Created, g.Outcome == event.Duplicate, g.Refunded, g.Used}, err)
+	if left := max(0, g.Cap-max(0, g.Used)); g.Remaining != left || g.Refused() && (g.OK || err != nil) {
+		return fmt.Errorf("%+v, %w: wrong in itself", g, err) // a model never accepts that
+	}
+	return said(tally{g.OK, g.Refused(), g.Outcome == event.Created, g.Outcome == event.Duplicate, g.Refunded, g.Used}, err)
 }
 
 func total(t counter.Total, err error) any {
@@ -252,34 +258,65 @@ func (s *counterStory) read(c *caller, key string) *call {
 	}}
 }
 
-// intrude lowers a count as another system, or erases a row.
+// intrude lowers a count as another system, now and then below zero.
 func (c *counterStory) intrude() {
-	if c.w.rnd.IntN(6) == 0 {
-		c.erase()
-		return
-	}
 	key := pick(c.w.rnd, c.keys)
+	c.older(key)
 	by := 1 + c.w.rnd.Int64N(3)
+	least := by
+	if c.w.rnd.IntN(3) == 0 {
+		least = -10
+	}
 	_, err := c.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: aws.String("limits"), Key: row{"chatId": s("chat"), "date": s(c.days[key].Format(time.DateOnly))},
 		UpdateExpression: aws.String("ADD #count :by"), ConditionExpression: aws.String("#count >= :least"),
 		ExpressionAttributeNames:  map[string]string{"#count": "count"},
-		ExpressionAttributeValues: row{":by": n(-by), ":least": n(by)},
+		ExpressionAttributeValues: row{":by": n(-by), ":least": n(least)},
 	})
 	if err == nil {
 		c.w.happened(key, lowers{by}, nil)
 	}
 }
 
-func (s *counterStory) erase() {
-	before := s.w.rows()
-	count, err := s.eraser.Erase(context.Background(), "chat")
-	if err != nil || count != len(before) {
-		s.w.broken = fmt.Sprintf("Erase deletes %d of %d rows, %v", count, len(before), err)
+// erase erases all days, while others write. The world notes what its requests
+// delete.
+func (s *counterStory) erase(c *caller) *call {
+	stood := slices.Sorted(maps.Keys(s.w.rows()))
+	call := &call{caller: c, key: s.keys[0], in: erasesAll{}}
+	call.do = func(ctx context.Context) any {
+		count, err := s.stores[c.id].Erase(ctx, "chat")
+		if err != nil {
+			return nil
+		}
+		s.w.mu.Lock()
+		defer s.w.mu.Unlock()
+		s.erasures = append(s.erasures, finished{c.current(), stood})
+		return rowsErased(count)
 	}
-	for _, key := range slices.Sorted(maps.Keys(before)) {
-		s.w.happened(key, erasure{}, nil)
+	return call
+}
+
+// finished is an Erase that ended without an error, and what stood before it.
+type finished struct {
+	part  *part
+	stood []string
+}
+
+// complete reports whether each row that stood before the Erase was deleted until
+// its end.
+func (s *counterStory) complete(e finished) bool {
+	for _, key := range e.stood {
+		if !slices.ContainsFunc(s.w.parts, func(p *part) bool {
+			switch p.in.(type) {
+			case sweep, erasure:
+				return p.key == key && p.start >= e.part.start && p.end <= e.part.end
+			}
+			return false
+		}) {
+			return false
+		}
 	}
+	return true
 }
 
 func (s *counterStory) end() []*call {
@@ -290,8 +327,13 @@ func (s *counterStory) end() []*call {
 	return calls
 }
 
-// verdict adds up what each row records.
+// verdict adds up what each row records, and looks for what Erase should have deleted.
 func (s *counterStory) verdict() string {
+	for _, e := range s.erasures {
+		if !s.complete(e) {
+			return fmt.Sprintf("Erase from %d to %d has left a row of %v", e.part.start/4, e.part.end/4, e.stood)
+		}
+	}
 	for key, r := range s.w.rows() {
 		other := s.others(key)
 		var sum, recorded int64
@@ -317,7 +359,7 @@ func (s *counterStory) verdict() string {
 
 // others is what other writers than recorded events did to the existing row.
 func (s *counterStory) others(key string) (sum int64) {
-	var since int64
+	since := int64(-1)
 	for _, p := range s.w.parts {
 		switch p.in.(type) {
 		case sweep, erasure:
@@ -327,8 +369,14 @@ func (s *counterStory) others(key string) (sum int64) {
 		}
 	}
 	for _, p := range s.w.parts {
-		if in, ok := p.in.(lowers); ok && p.key == key && p.start > since {
+		if p.key != key || p.start <= since {
+			continue
+		}
+		switch in := p.in.(type) {
+		case lowers:
 			sum -= in.by
+		case olderDay:
+			sum += in.used
 		}
 	}
 	for _, a := range s.w.arrivals {

@@ -13,21 +13,28 @@
 //
 // # What is checked
 //
-//	ledger   MarkSeen, MarkItem, Claim, Renew, Release, Complete, Fail, Resume, Get; Reopen,
-//	         Erase and Forget; Do, whose work returns, fails, is cancelled or completes its
-//	         claim in a transaction; DoTx, whose actions may be refused
+//	ledger   MarkSeen; MarkItem, anywhere in a transaction that may be refused; Claim, Do and
+//	         DoTx, which may wait for the key, and may first read a table that lags; Renew,
+//	         Release, Complete, Fail, Resume, Get; Reopen, Erase, Forget and Backfill. Do's
+//	         work returns, fails, is cancelled or completes its claim in a transaction;
+//	         DoTx's actions may be refused. What is charged under Claim.Event
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
-//	         Erase; TakeItem, AdjustItem and RefundItem, sent again until their outcome
+//	         Erase beside writers, Backfill; TakeItem, AdjustItem and RefundItem, sent again until their outcome
 //	         is known
-//	message  Save, Get
-//	activity Record, Retract, OfEvent
-//	alias    Put, Correct, Confirm, Forget, Adopt, Resolve, Get, beside older spellings
+//	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
+//	activity Record, RecordItems, Retract, OfEvent, Delete, Erase, EraseActor by an
+//	         index that lags, Backfill of an older system's rows
+//	alias    Put, Correct, Confirm, Forget, Adopt, Disown, Erase, Resolve, Get, beside
+//	         older spellings
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get, Erase
 //	record   Set with ranks and ties, Get, Erase
 //	status   rows of Set, one caller, against an oracle of its own and not porcupine
 //	exact    Apply with Add, a floor or Next, ApplyAll, ApplyItem, Get and Erase of an
 //	         exact Kind of package record
+//
+// TestFilters asks activity and message for the rows that meet random filters of
+// random data, and compares the answers with a model.
 //
 // Eight callers with clocks of their own make about forty calls on one to three
 // keys. Requests and replies are lost, late, or both. Requests arrive again
@@ -47,7 +54,8 @@
 // In addition to the models, every history checks that the server refuses no
 // request as invalid, that at most one caller at a time believes, by its own clock,
 // that it holds a key, that the effect in a transaction happened as often as the
-// write beside it, and that a counter's row is the sum of what it records.
+// write beside it, that a counter's row is the sum of what it records, and that all
+// attempts of a ledger's key are charged once.
 //
 // # A history is its seed
 //

@@ -32,9 +32,12 @@ func (a average) plus(value float64) average {
 	return a
 }
 
+// near reports whether both are the same but for rounding.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
+
 func (*emaStory) fresh() any { return average{} }
 
-func (*emaStory) apply(state any, m *move) (any, bool) {
+func (e *emaStory) apply(state any, m *move) (any, bool) {
 	stood := state.(average)
 	switch in := m.in.(type) {
 	case erased:
@@ -45,15 +48,14 @@ func (*emaStory) apply(state any, m *move) (any, bool) {
 		return average{stands: true, value: in.value, samples: stood.samples + 1}, stood.ring.size == 0 // it does not touch a row with a version
 	case fetches:
 		out, ok := m.out.(average)
-		close := math.Abs(out.value-stood.value) <= 1e-9*(1+math.Abs(stood.value))
-		return stood, ok && out.stands == stood.stands && out.samples == stood.samples && close
+		return stood, ok && out.stands == stood.stands && out.samples == stood.samples && near(out.value, stood.value)
 	case observes:
 		if m.row == nil {
 			return stood, m.out == stood.ring.judge(in.event)
 		}
 		next := stood.plus(valueOf(in.event))
 		next.ring = stood.ring.plus(in.event)
-		written := num(m.row, "samples") == next.samples
+		written := num(m.row, "samples") == next.samples && near(float(m.row, e.attr), next.value)
 		return next, written && stood.ring.judge(in.event) == nil && (m.out == nil || m.out == created{})
 	}
 	return stood, false

@@ -17,13 +17,18 @@ import (
 type emaStory struct {
 	averages
 	stores []*ema.Store
-	erases bool // the row is erased now and then
+	record ema.Record
+	attr   string // of the average
+	erases bool   // the row is erased now and then
 }
 
 func newEma(w *world) story {
-	e := &emaStory{averages: averages{w: w, pk: "EFFORT#42"}}
+	e := &emaStory{averages: averages{w: w, pk: "EFFORT#42"}, attr: "ema"}
+	if w.rnd.IntN(3) == 0 {
+		e.pk, e.record, e.attr = "PREF#42", ema.Preference, "value"
+	}
 	for _, c := range w.callers {
-		store, err := ema.New(c.client, "homeops", &ema.Config{Now: c.now, ConsistentReads: true, Alpha: alpha})
+		store, err := ema.New(c.client, "homeops", &ema.Config{Now: c.now, Record: e.record, ConsistentReads: true, Alpha: alpha})
 		if err != nil {
 			panic(err)
 		}
@@ -60,7 +65,7 @@ func (e *emaStory) intrude() {
 
 // erase erases the subject's averages from outside, without a network.
 func (e *emaStory) erase() {
-	store, err := ema.New(e.w.raw, "homeops", nil)
+	store, err := ema.New(e.w.raw, "homeops", &ema.Config{Record: e.record})
 	if err != nil {
 		panic(err)
 	}
@@ -79,7 +84,8 @@ func (e *emaStory) older() {
 	_, err := e.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: aws.String("homeops"), Key: map[string]types.AttributeValue{"pk": s(e.pk), "sk": s("metric")},
 		ConditionExpression:       aws.String("attribute_not_exists(version)"),
-		UpdateExpression:          aws.String("SET ema = :value ADD samples :one"),
+		UpdateExpression:          aws.String("SET #average = :value ADD samples :one"),
+		ExpressionAttributeNames:  map[string]string{"#average": e.attr},
 		ExpressionAttributeValues: row{":value": n(value), ":one": n(1)},
 	})
 	if err == nil {

@@ -33,10 +33,11 @@ func (s *ledgerStory) do(c *caller, key, payload string) *call {
 		return s.doTx(c, key, payload)
 	}
 	wk := &work{s: s, caller: c, key: key, heedless: s.w.rnd.IntN(3) == 0, text: s.result()}
-	return &call{caller: c, key: key, in: claims{payload}, do: func(ctx context.Context) any {
-		res, err := ledger.Do(ctx, s.stores[c.id], ledger.Request{Key: key, Payload: []byte(payload)}, wk.work)
+	req := s.request(key, payload)
+	return s.claiming(c, req, func(ctx context.Context) any {
+		res, err := ledger.Do(ctx, s.stores[c.id], req, wk.work)
 		return wk.answer(res, err)
-	}}
+	})
 }
 
 func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, err error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -42,11 +43,16 @@ type transacted struct {
 
 // doTx returns a call of DoTx.
 func (s *ledgerStory) doTx(c *caller, key, payload string) *call {
-	wk := &transacted{bold: 1 + s.w.rnd.IntN(6), work: work{s: s, caller: c, key: key, heedless: s.w.rnd.IntN(3) == 0, text: s.result()}}
-	return &call{caller: c, key: key, in: claims{payload}, do: func(ctx context.Context) any {
-		res, err := ledger.DoTx(ctx, s.stores[c.id], ledger.Request{Key: key, Payload: []byte(payload)}, wk.do)
+	bold := 1 + s.w.rnd.IntN(6)
+	if bold == 6 {
+		bold = 20 // DoTx gives up before
+	}
+	wk := &transacted{bold: bold, work: work{s: s, caller: c, key: key, heedless: s.w.rnd.IntN(3) == 0, text: s.result()}}
+	req := s.request(key, payload)
+	return s.claiming(c, req, func(ctx context.Context) any {
+		res, err := ledger.DoTx(ctx, s.stores[c.id], req, wk.do)
 		return wk.answer(res, err)
-	}}
+	})
 }
 
 func (wk *transacted) do(ctx context.Context, claim *ledger.Claim) (value string, items []types.TransactWriteItem, err error) {
@@ -56,6 +62,9 @@ func (wk *transacted) do(ctx context.Context, claim *ledger.Claim) (value string
 		wk.caller.answer(out)
 	} else {
 		wk.text += "'"
+		if wk.bold%2 == 0 { // what refused the first transaction goes, and the first may arrive late
+			wk.s.turnGate(wk.key)
+		}
 	}
 	wk.grant.ctx, wk.grant.leaving = ctx, false
 	during := wk.caller.turn(wk.key, settles{what: "Work", claim: wk.grant, beats: true})
@@ -65,7 +74,7 @@ func (wk *transacted) do(ctx context.Context, claim *ledger.Claim) (value string
 	switch {
 	case !ok:
 		ends.what, err = "GiveUp", ctx.Err()
-	case roll < 80:
+	case roll < 50 || roll < 80 && wk.calls == 1:
 		ends.what, ends.text, ends.beats = "Transact", strconv.Quote(wk.text), true
 		items = wk.items()
 	case roll < 85:
@@ -94,11 +103,16 @@ func (wk *transacted) do(ctx context.Context, claim *ledger.Claim) (value string
 func (wk *transacted) items() []types.TransactWriteItem {
 	items := []types.TransactWriteItem{effectOn(wk.key)}
 	if wk.calls < wk.bold {
-		items = append(items, types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-			TableName: aws.String(effects), Key: row{"pk": s(gatePrefix + wk.key)}, ConditionExpression: aws.String("attribute_not_exists(pk)"),
-		}})
+		items = append(items, gateOf(wk.key))
 	}
 	return items
+}
+
+// gateOf refuses a transaction while the key's gate is closed.
+func gateOf(key string) types.TransactWriteItem {
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: aws.String(effects), Key: row{"pk": s(gatePrefix + key)}, ConditionExpression: aws.String("attribute_not_exists(pk)"),
+	}}
 }
 
 // effectOn returns the effect that must happen as often as the write beside it.
@@ -111,17 +125,17 @@ func effectOn(key string) types.TransactWriteItem {
 
 // answer is what DoTx said about its last part, nil if nothing follows from it.
 func (wk *transacted) answer(res ledger.Result[string], err error) any {
-	if wk.grant == nil || wk.ended.what != "Transact" {
-		return wk.work.answer(res, err)
-	}
+	var bad *event.InputError
 	switch {
+	case wk.grant == nil || wk.ended.what != "Transact" && wk.ended.what != "Complete":
+		return wk.work.answer(res, err)
 	case err == nil && res.Value == wk.text:
 		return held{}
 	case err == nil && !res.Replayed: // an earlier call of the work sent the transaction
 		return done{strconv.Quote(res.Value)}
 	case errors.Is(err, ledger.ErrLeaseLost):
 		return lost{}
-	case err == nil || errors.Is(err, ledger.ErrResultDiffers): // only this work completes this claim
+	case err == nil || errors.Is(err, ledger.ErrResultDiffers) || errors.As(err, &bad): // only this work completes this claim
 		wk.s.w.broken = fmt.Sprintf("caller %d is told %+v, %v of its own transaction", wk.caller.id, res, err)
 	}
 	return nil

@@ -17,6 +17,7 @@ type ledgerRow struct {
 	fence, attempts, lease, expires int64
 	payload                         string // fingerprint
 	result, failure                 string
+	seen                            string // when the key was first seen
 
 	top       int64 // the highest fence so far, even of deleted rows
 	forgotten int64 // when the last row was forgotten, in ms: claims under way then, and all that follow, may have lower fences
@@ -55,7 +56,10 @@ func (s settles) String() string {
 type (
 	created   struct{}
 	duplicate struct{}
-	granted   struct{ fence, attempt, lease int64 }
+	granted   struct {
+		fence, attempt, lease int64
+		seen                  string
+	}
 	busy      struct{ wait time.Duration }
 	done      struct{ result string }
 	permanent struct{ failure string }
@@ -105,6 +109,12 @@ func (s *ledgerStory) apply(state any, m *move) (any, bool) {
 		return left, stood.state == ""
 	case forgets:
 		return in.apply(stood, m)
+	case backfills:
+		left := stood
+		if m.row != nil {
+			left.expires = num(m.row, "expiresAt")
+		}
+		return left, s.backfilled(stood, left, m)
 	}
 	if m.row == nil {
 		return stood, slices.ContainsFunc(m.clocks, func(now time.Time) bool { return s.answers(stood, m, now) })
@@ -124,7 +134,7 @@ func (r ledgerRow) expired(now time.Time) bool {
 		return true
 	}
 	if r.owner == "" {
-		return r.expires <= now.Unix()
+		return r.expires != 0 && r.expires <= now.Unix()
 	}
 	return r.expires-int64(ledger.Grace/time.Second) <= now.Unix()
 }
@@ -141,6 +151,14 @@ func (r ledgerRow) heldBy(g *grant) bool {
 func (s *ledgerStory) writes(stood, left ledgerRow, m *move, now time.Time) bool {
 	if in, ok := m.in.(erases); ok {
 		return in.writes(stood, left)
+	}
+	fresh := false // the key is seen for the first time
+	switch m.in.(type) {
+	case mark, claims:
+		fresh = left.state != ledger.Failed && stood.expired(now)
+	}
+	if fresh && left.seen != stamp(now) || !fresh && left.seen != stood.seen {
+		return false // the attempts of a key would have several events
 	}
 	if left.expires != now.Add(ledgerRetention+time.Second-1).Unix()+int64(ledger.Grace/time.Second) {
 		return false // another reading of the clock
@@ -171,7 +189,7 @@ func (s *ledgerStory) writes(stood, left ledgerRow, m *move, now time.Time) bool
 			return in.what == "Fail" && in.forever && left.failure == in.text
 		}
 		counts := left.attempts == stood.attempts
-		withdrawn := (in.what == "GiveUp" || in.what == "Release") && left.attempts == stood.attempts-1
+		withdrawn := (in.what == "GiveUp" || in.what == "Release" || in.what == "Transact") && left.attempts == stood.attempts-1
 		return withdrawn || counts && (in.what == "Fail" && !in.forever || in.what == "GiveUp" || in.what == "Transact")
 	}
 	return false
@@ -205,7 +223,7 @@ func (s *ledgerStory) tells(left ledgerRow, m *move) bool {
 		_, ok := m.in.(erases)
 		return ok
 	case granted:
-		return left.state == ledger.Claimed && out == granted{left.fence, left.attempts, left.lease}
+		return left.state == ledger.Claimed && out == granted{left.fence, left.attempts, left.lease, left.seen}
 	case held:
 		in := m.in.(settles)
 		return in.what != "Renew" || out.lease == left.lease
@@ -223,7 +241,7 @@ func (s *ledgerStory) answers(stood ledgerRow, m *move, now time.Time) bool {
 	case claims:
 		own := m.earlier != nil && stood.owner == str(m.earlier, "claim") && stood.state == ledger.Claimed
 		if out, ok := m.out.(granted); ok || own { // an earlier attempt of the call
-			return own && out == granted{stood.fence, stood.attempts, stood.lease}
+			return own && out == granted{stood.fence, stood.attempts, stood.lease, stood.seen}
 		}
 		return !stood.expired(now) && m.out == s.refusal(stood, in, now)
 	case settles:
@@ -275,7 +293,7 @@ func settled(stood ledgerRow, in settles) any {
 	case stood.state == ledger.Failed && in.what == "Release" && stood.attempts < in.claim.claim.Attempt,
 		stood.state == ledger.Done && (in.what == "Complete" || in.what == "Transact") && stood.result == in.text,
 		stood.state == ledger.Refused && in.what == "Fail" && in.forever && stood.failure == in.text,
-		stood.state == ledger.Failed && in.what == "Fail" && !in.forever && stood.failure == in.text:
+		stood.state == ledger.Failed && in.what == "Fail" && !in.forever && stood.failure == in.text && stood.attempts == in.claim.claim.Attempt:
 		return held{}
 	case stood.state == ledger.Done:
 		return done{stood.result}
@@ -293,19 +311,27 @@ func (r ledgerRow) record() ledgerRow {
 	if r.owner != "" {
 		expires -= int64(ledger.Grace / time.Second)
 	}
-	return ledgerRow{state: r.state, fence: r.fence, attempts: r.attempts, lease: r.lease, expires: expires, result: r.result, payload: r.payload}
+	return ledgerRow{state: r.state, fence: r.fence, attempts: r.attempts, lease: r.lease, expires: expires, result: r.result, payload: r.payload, seen: r.seen}
 }
 
 func decodeLedger(r row) ledgerRow {
 	left := ledgerRow{
 		state: ledger.State(str(r, "state")), owner: str(r, "claim"),
 		fence: num(r, "fence"), attempts: num(r, "attempts"), lease: num(r, "lease"), expires: num(r, "expiresAt"),
-		payload: string(bin(r, "fingerprint")), result: str(r, "result"), failure: str(r, "lastError"),
+		payload: string(bin(r, "fingerprint")), result: str(r, "result"), failure: str(r, "lastError"), seen: str(r, "seenAt"),
 	}
 	if left.owner == "" {
 		left.state = ledger.Done
 	}
 	return left
+}
+
+// stamp is a time as it is stored.
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 func fingerprint(payload string) string {

@@ -163,7 +163,7 @@ func (in resumes) writes(stood, left ledgerRow, now time.Time) bool {
 func (in resumes) told(stood ledgerRow, m *move) any {
 	switch mine := stood.owner == in.from.nonce && stood.fence == in.from.fence; {
 	case m.earlier != nil && str(m.earlier, "claim") == stood.owner && stood.state == ledger.Claimed:
-		return granted{stood.fence, stood.attempts, stood.lease}
+		return granted{stood.fence, stood.attempts, stood.lease, stood.seen}
 	case !mine || stood.state == ledger.Failed:
 		return lost{}
 	case stood.state == ledger.Done:
@@ -212,7 +212,7 @@ func (erases) writes(stood, left ledgerRow) bool {
 	if stood.owner == "" { // an older system's
 		return stood.state != "" && left.record() == stood.record()
 	}
-	return left.state == ledger.Done && left.expires == stood.expires && left.fence == stood.fence &&
+	return left.state == ledger.Done && left.expires == stood.expires && left.fence == stood.fence && left.seen == stood.seen &&
 		left.attempts == stood.attempts &&
 		left.payload+left.result+left.failure == "" && left.lease == 0
 }

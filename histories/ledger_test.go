@@ -1,6 +1,7 @@
 package histories_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // ledgerStory is about workers that claim keys, crash, come too late, and meet
@@ -24,11 +27,18 @@ type ledgerStory struct {
 	w        *world
 	keys     []string
 	attempts int64
-	forgets  bool // then nobody erases: erasing a claim and then forgetting its row would free a key whose holder may still work
+	bare     string // the key of the last row of an older system
+	forgets  bool   // then nobody erases: erasing a claim and then forgetting its row would free a key whose holder may still work
 	stores   []*ledger.Store
 	grants   []*grant
 	seen     []ledger.Record // by operators
 	results  int
+
+	release func() // of the reads that are held, nil if they follow the table
+	heldAt  int64  // when they began to be held, or long after the end
+
+	spent   *counter.Store  // by the work, on a network without faults
+	charged map[string]bool // the keys, each with the time at which it was first seen
 }
 
 // grant is a claim and its holder.
@@ -47,7 +57,11 @@ type grant struct {
 const effects = "effects"
 
 func newLedger(w *world) story {
-	s := &ledgerStory{w: w, attempts: 3 + w.rnd.Int64N(3), forgets: w.rnd.IntN(2) == 0}
+	s := &ledgerStory{w: w, attempts: 3 + w.rnd.Int64N(3), forgets: w.rnd.IntN(2) == 0, charged: map[string]bool{}, heldAt: 1 << 62}
+	var err error
+	if s.spent, err = counter.New(w.raw, "spent", tzclock.UTC, &counter.Config{Now: w.clock}); err != nil {
+		panic(err)
+	}
 	for k := range 1 + w.rnd.IntN(2) {
 		s.keys = append(s.keys, fmt.Sprintf("ORDER:%d", k+1))
 	}
@@ -64,7 +78,7 @@ func newLedger(w *world) story {
 }
 
 func (s *ledgerStory) tables() []schema.Table {
-	return []schema.Table{s.stores[0].Table(), {Name: effects, Key: schema.Key{Partition: schema.String("pk")}}}
+	return []schema.Table{s.stores[0].Table(), {Name: effects, Key: schema.Key{Partition: schema.String("pk")}}, s.spent.Table()}
 }
 
 func (*ledgerStory) keyOf(r row) string { return str(r, "pk") }
@@ -109,6 +123,8 @@ func (s *ledgerStory) next(c *caller) *call {
 	}
 	mine := s.grantsOf(c)
 	switch roll := s.w.rnd.IntN(100); {
+	case s.bare != "" && s.w.rnd.IntN(8) == 0:
+		return c.backfill(s.bare, s.stores[c.id].Backfill)
 	case roll < 4:
 		return s.mark(c, key)
 	case roll < 12:
@@ -126,15 +142,55 @@ func (s *ledgerStory) next(c *caller) *call {
 	case roll < 75 && len(mine) > 0:
 		return s.settle(pick(s.w.rnd, mine))
 	}
-	readFirst := s.w.rnd.IntN(4) == 0
-	return &call{caller: c, key: key, in: claims{payload}, do: func(ctx context.Context) any {
-		claim, err := s.stores[c.id].Claim(ctx, ledger.Request{Key: key, Payload: []byte(payload), ReadFirst: readFirst})
+	req := s.request(key, payload)
+	return s.claiming(c, req, func(ctx context.Context) any {
+		claim, err := s.stores[c.id].Claim(ctx, req)
 		if err != nil {
 			return refusal(err)
 		}
 		_, out := s.grant(c, claim)
 		return out
+	})
+}
+
+// request may wait for the key, and may read first.
+func (s *ledgerStory) request(key, payload string) ledger.Request {
+	return ledger.Request{
+		Key: key, Payload: []byte(payload), ReadFirst: s.w.rnd.IntN(4) == 0,
+		WaitUpTo: pick(s.w.rnd, []time.Duration{0, 0, 0, 0, 0, 200 * time.Millisecond, 3 * time.Second, time.Minute}),
+	}
+}
+
+// claiming makes a call that begins with a claim. If the claim's answer may come
+// from a first read, it is that of any moment since these reads were held.
+func (s *ledgerStory) claiming(c *caller, req ledger.Request, do func(context.Context) any) *call {
+	payload := string(req.Payload)
+	return &call{caller: c, key: req.Key, in: claims{payload}, do: func(ctx context.Context) any {
+		p, since := c.current(), s.heldAt
+		out := do(ctx)
+		switch out.(type) {
+		case done, permanent:
+			if req.ReadFirst && c.current() == p {
+				p.start = min(p.start, since)
+			}
+		}
+		return out
 	}}
+}
+
+// holdReads lets first reads show the table as it is now, or follows it again.
+func (s *ledgerStory) holdReads() {
+	if s.release != nil {
+		s.release()
+		s.release, s.heldAt = nil, 1<<62
+		return
+	}
+	release, err := s.w.server.HoldReads("ledger")
+	if err != nil {
+		panic(err)
+	}
+	s.release, s.heldAt = release, 4*s.w.step.Load()
+	s.w.note("", "first reads show this moment")
 }
 
 // grantsOf returns the claims on which the caller may still rely, the last
@@ -157,7 +213,39 @@ func (s *ledgerStory) grant(c *caller, claim *ledger.Claim) (*grant, granted) {
 	s.w.mu.Lock()
 	s.grants = append(s.grants, g)
 	s.w.mu.Unlock()
-	return g, granted{claim.Fence, claim.Attempt, claim.LeaseUntil().UnixMilli()}
+	s.charge(claim)
+	return g, granted{claim.Fence, claim.Attempt, claim.LeaseUntil().UnixMilli(), stamp(claim.SeenAt)}
+}
+
+// charge counts what the work does, under the claim's event.
+func (s *ledgerStory) charge(claim *ledger.Claim) {
+	ev, err := claim.Event()
+	if err == nil {
+		_, err = s.spent.Take(context.Background(), counter.Take{Key: claim.Key, Event: ev, Weight: 1, Cap: 1000})
+	}
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.charged[claim.Key+" "+stamp(claim.SeenAt)] = true
+	if err != nil {
+		s.w.broken = fmt.Sprintf("%s, seen at %v, is not charged: %v", claim.Key, claim.SeenAt, err)
+	}
+}
+
+// chargedOnce compares what is counted with the lives of the keys: the attempts of
+// one life count once.
+func (s *ledgerStory) chargedOnce() string {
+	out, err := s.w.raw.Scan(context.Background(), &dynamodb.ScanInput{TableName: aws.String("spent"), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return err.Error()
+	}
+	var counted int64
+	for _, item := range out.Items {
+		counted += num(item, "count")
+	}
+	if counted != int64(len(s.charged)) {
+		return fmt.Sprintf("%d are counted for %d lives of the keys", counted, len(s.charged))
+	}
+	return ""
 }
 
 func (s *ledgerStory) result() string {
@@ -178,7 +266,10 @@ func (s *ledgerStory) settle(g *grant) *call {
 		in.what = "Release"
 		do = func(ctx context.Context) error { return g.claim.Release(ctx) }
 	case roll < 14:
-		cause := errors.New(s.result())
+		cause := errors.New("no connection")
+		if roll < 9 {
+			cause = errors.New(s.result())
+		}
 		in.what, in.text, in.forever = "Fail", cause.Error(), roll == 5
 		if in.forever && s.results%2 == 0 { // a replay must return the same error
 			cause = fmt.Errorf("%s: %w", cause, event.ErrTooOld)
@@ -207,7 +298,7 @@ func (s *ledgerStory) settled(g *grant, in settles, err error) any {
 	case in.what == "Renew":
 		return held{g.claim.LeaseUntil().UnixMilli()}
 	}
-	g.settled = true
+	g.settled = s.w.rnd.IntN(4) > 0 // the others do not know that it is over
 	return held{}
 }
 
@@ -225,7 +316,7 @@ func (s *ledgerStory) read(c *caller, key string) *call {
 		s.w.mu.Unlock()
 		out := ledgerRow{
 			state: r.State, fence: r.Fence, attempts: r.Attempts,
-			expires: r.ExpiresAt.Unix(), payload: string(r.Fingerprint), result: string(r.Result),
+			expires: max(0, r.ExpiresAt.Unix()), payload: string(r.Fingerprint), result: string(r.Result), seen: stamp(r.SeenAt),
 		}
 		if !r.Lease.IsZero() {
 			out.lease = r.Lease.UnixMilli()
@@ -239,15 +330,23 @@ func (l *ledgerStory) intrude() {
 	if l.w.rnd.IntN(2) == 0 {
 		l.turnGate(pick(l.w.rnd, l.keys))
 	}
+	if l.w.rnd.IntN(2) == 0 {
+		l.holdReads()
+	}
 	left := row{
 		"pk": s(pick(l.w.rnd, l.keys)), "source": s("ORDER"),
 		"expiresAt": n(l.w.clock().Add(time.Duration(l.w.rnd.IntN(20)) * time.Minute).Unix()),
+	}
+	if l.w.rnd.IntN(2) == 0 { // which never expires
+		delete(left, "expiresAt")
+		left["seenAt"] = s(l.w.clock().UTC().Format(time.RFC3339))
 	}
 	_, err := l.w.raw.PutItem(context.Background(), &dynamodb.PutItemInput{
 		TableName: aws.String("ledger"), Item: left, ConditionExpression: aws.String("attribute_not_exists(pk)"),
 	})
 	if err == nil {
-		l.w.happened(l.keyOf(left), olderRow{}, left)
+		l.bare = l.keyOf(left)
+		l.w.happened(l.bare, olderRow{}, left)
 	}
 }
 
@@ -275,7 +374,7 @@ func (s *ledgerStory) end() []*call {
 	return calls
 }
 
-func (s *ledgerStory) verdict() string { return s.w.effectsOnce() }
+func (s *ledgerStory) verdict() string { return cmp.Or(s.w.effectsOnce(), s.chargedOnce()) }
 
 // effectsOnce counts the effects that were written in transactions.
 func (w *world) effectsOnce() string {
@@ -317,21 +416,27 @@ func (s *ledgerStory) mark(c *caller, key string) *call {
 }
 
 // markItem sends its transaction up to three times unchanged while the outcome is
-// unknown.
+// unknown. The mark is anywhere among the other actions, of which a gate may refuse
+// one.
 func (s *ledgerStory) markItem(ctx context.Context, c *caller, key string) (event.Outcome, error) {
 	item, err := s.stores[c.id].MarkItem(key)
 	if err != nil {
 		return 0, err
 	}
-	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{item.Item, effectOn(key)}}
+	actions := []types.TransactWriteItem{effectOn(key)}
+	if s.w.rnd.IntN(3) == 0 {
+		actions = append(actions, gateOf(key))
+	}
+	at := s.w.rnd.IntN(len(actions) + 1)
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: slices.Insert(actions, at, item.Item)}
 	for range 3 {
 		_, err = c.client.TransactWriteItems(ctx, in)
 		var cancelled *types.TransactionCanceledException
 		if err == nil {
 			return event.Created, nil
 		}
-		if errors.As(err, &cancelled) {
-			if out, err := item.Outcome(cancelled.CancellationReasons[0]); err == nil {
+		if errors.As(err, &cancelled) && at < len(cancelled.CancellationReasons) {
+			if out, err := item.Outcome(cancelled.CancellationReasons[at]); out != 0 && err == nil {
 				return out, nil
 			}
 		}

@@ -33,6 +33,14 @@ func (s *messageStory) apply(state any, m *move) (any, bool) {
 	switch in := m.in.(type) {
 	case sweep:
 		return saved{}, stood.stands && in.at >= s.expiry(stood.version).Unix()
+	case erased:
+		return saved{}, stood.stands
+	case erasesOf:
+		own := stood.stands && actorOf(stood.version) == in.actor
+		if m.row != nil {
+			return saved{}, own && (m.out == nil || m.out == removed{1})
+		}
+		return stood, (m.out == removed{0} || m.out == removed{1}) && !own
 	case fetches:
 		if m.out == (absent{}) {
 			return stood, at(gone)

@@ -22,6 +22,7 @@ import (
 type messageStory struct {
 	w      *world
 	stores []*message.Store
+	eraser *message.Store // its requests arrive at once
 	keys   int
 	said   []time.Time // by version
 }
@@ -34,12 +35,9 @@ const (
 func newMessage(w *world) story {
 	s := &messageStory{w: w, keys: 1 + w.rnd.IntN(3)}
 	for _, c := range w.callers {
-		store, err := message.New(c.client, "messages", &message.Config{Now: c.now, Retention: messageRetention, MaxSkew: messageSkew})
-		if err != nil {
-			panic(err)
-		}
-		s.stores = append(s.stores, store)
+		s.stores = append(s.stores, s.over(c.client, c.now))
 	}
+	s.eraser = s.over(w.raw, w.clock)
 	return s
 }
 
@@ -49,7 +47,6 @@ func (*messageStory) keyOf(r row) string {
 }
 func (*messageStory) delay() time.Duration { return messageSkew - 3*clockRange }
 func (*messageStory) begin() []*call       { return nil }
-func (*messageStory) intrude()             {}
 func (*messageStory) keen(*caller) bool    { return false }
 func (*messageStory) waited(*flight) bool  { return false }
 func (*messageStory) wrong() string        { return "" }
@@ -57,6 +54,38 @@ func (*messageStory) verdict() string      { return "" }
 
 func (*messageStory) leaps() []time.Duration {
 	return []time.Duration{time.Minute, 5 * time.Minute, 20 * time.Minute, messageRetention}
+}
+
+func (*messageStory) over(api message.API, now func() time.Time) *message.Store {
+	store, err := message.New(api, "messages", &message.Config{Now: now, Retention: messageRetention, MaxSkew: messageSkew, ActorIndex: true})
+	if err != nil {
+		panic(err)
+	}
+	return store
+}
+
+// intrude erases the scope.
+func (s *messageStory) intrude() {
+	stood := s.w.rows()
+	if n, err := s.eraser.Erase(context.Background(), "chat"); n != len(stood) || err != nil {
+		panic(err)
+	}
+	for key := range stood {
+		s.w.happened(key, erased{}, nil)
+	}
+}
+
+// eraseActor erases by an index that still has the row of a message.
+func (s *messageStory) eraseActor(c *caller, seq int64) *call {
+	in := erasesOf{actorOf(s.w.rnd.Int64N(2))}
+	store := s.over(stale{c.client, row{"chatId": &types.AttributeValueMemberS{Value: "chat"}, "messageId": n(seq)}}, c.now)
+	return &call{caller: c, key: fmt.Sprintf("chat %d", seq), in: in, do: func(ctx context.Context) any {
+		n, err := store.EraseActor(ctx, in.actor)
+		if err != nil {
+			return nil
+		}
+		return removed{n}
+	}}
 }
 
 // expiry is when the version is forgotten.
@@ -76,12 +105,15 @@ func (s *messageStory) version() int64 {
 
 func (s *messageStory) next(c *caller) *call {
 	seq := 1 + s.w.rnd.Int64N(int64(s.keys))
-	if s.w.rnd.IntN(4) == 0 {
+	switch s.w.rnd.IntN(8) {
+	case 0, 1:
 		return s.read(c, seq)
+	case 2:
+		return s.eraseActor(c, seq)
 	}
 	version := s.version()
 	m := message.Message{
-		Scope: "chat", Seq: seq, Actor: "42", Text: fmt.Sprintf("version %d", version), At: s.said[version],
+		Scope: "chat", Seq: seq, Actor: actorOf(version), Text: fmt.Sprintf("version %d", version), At: s.said[version],
 		Data: map[string]any{"version": float64(version)},
 	}
 	save := s.stores[c.id].Save

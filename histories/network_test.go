@@ -181,9 +181,10 @@ func (w *world) late() {
 // deliver lets the request arrive at the server.
 func (w *world) deliver(f *flight) *arrival {
 	transaction := f.op == "TransactWriteItems" // it answers as before if its token comes again
-	before := row(nil)
-	if transaction {
-		before = w.rows()[f.part.key]
+	erases := f.op == "BatchWriteItem"          // of several keys
+	var stood map[string]row
+	if transaction || erases {
+		stood = w.rows()
 	}
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://dynamotest.invalid/", bytes.NewReader(f.body))
 	if err != nil {
@@ -202,9 +203,16 @@ func (w *world) deliver(f *flight) *arrival {
 		w.broken = fmt.Sprintf("%v is not a request: %s", f, body)
 	}
 	a := &arrival{flight: f, step: w.step.Load(), at: w.now, status: res.StatusCode, body: body}
-	if res.StatusCode == http.StatusOK && f.writes() {
+	if erases {
+		after := w.rows()
+		for _, key := range slices.Sorted(maps.Keys(stood)) {
+			if after[key] == nil {
+				w.happened(key, erasure{}, nil)
+			}
+		}
+	} else if res.StatusCode == http.StatusOK && f.writes() {
 		after := w.rows()[f.part.key]
-		if !transaction || !same(before, after) {
+		if !transaction || !same(stood[f.part.key], after) {
 			a.row = after
 			if a.row == nil { // deleted
 				a.row = row{}

@@ -34,6 +34,18 @@ func num(r row, name string) int64 {
 	return n
 }
 
+func float(r row, name string) float64 {
+	v, ok := r[name].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0
+	}
+	x, err := strconv.ParseFloat(v.Value, 64)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
 func bin(r row, name string) []byte {
 	if v, ok := r[name].(*types.AttributeValueMemberB); ok {
 		return v.Value

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -109,6 +113,113 @@ func TestWhichCancellationsCostAnAttempt(t *testing.T) {
 				t.Errorf("%v: %s, %d attempts, want %d; %v", tc.codes, r.State, r.Attempts, tc.attempts, err)
 			}
 		})
+	}
+}
+
+// loser is work that computes from a row which others write first, so that its
+// condition on the row's version fails.
+type loser struct {
+	*bench
+	version, calls int64
+	lost           int64 // so many times
+}
+
+func (r *loser) work(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+	r.calls++
+	stood := r.version
+	if r.calls <= r.lost {
+		r.version++
+	}
+	row := ddb.Item{"pk": item.S("row"), "version": item.N(r.version)}
+	_, err := r.client.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: &r.table, Item: row})
+	return "paid", []types.TransactWriteItem{r.add("effect"), {Update: &types.Update{
+		TableName: &r.table, Key: ddb.Item{"pk": item.S("row")},
+		UpdateExpression: aws.String("ADD version :one"), ConditionExpression: aws.String("version = :stood"),
+		ExpressionAttributeValues:           ddb.Item{":one": item.N(1), ":stood": item.N(stood)},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}}, err
+}
+
+// A version that loses the race 15 times gets through, and one that always loses
+// uses up no attempt: the row is busy, and the event is not at fault.
+func TestABusyRowMakesNoKeyPoison(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newOwnBench(t)
+		store := b.store(t, ledger.Config{MaxAttempts: 1})
+		r := &loser{bench: b, lost: 1000}
+		for delivery := range 3 {
+			_, err := ledger.DoTx(t.Context(), store, order, r.work)
+			var refused *ledger.ItemError
+			if !errors.As(err, &refused) || refused.Index != 1 {
+				t.Fatalf("delivery %d: %v", delivery, err)
+			}
+			if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 {
+				t.Fatalf("delivery %d: %+v", delivery, r)
+			}
+		}
+		r.lost, r.calls = 15, 0
+		res, err := ledger.DoTx(t.Context(), store, order, r.work)
+		wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+		b.wantTimes(t, 1)
+	})
+}
+
+// The caller's context ends while DoTx pauses: the attempt does not count.
+func TestDoTxIsStoppedInAPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newOwnBench(t)
+		store := b.store(t, ledger.Config{MaxAttempts: 1})
+		for range 5 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			r := &loser{bench: b, lost: 1000}
+			_, err := ledger.DoTx(ctx, store, order, r.work)
+			cancel()
+			var refused *ledger.ItemError
+			if !errors.As(err, &refused) || !errors.Is(err, context.DeadlineExceeded) || r.calls < 2 {
+				t.Fatalf("%v after %d calls", err, r.calls)
+			}
+			if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 {
+				t.Fatalf("record: %+v", r)
+			}
+		}
+		b.wantTimes(t, 0)
+	})
+}
+
+// What the work of a plain Do meets in a busy DynamoDB does not count either, even
+// if the reply to that is lost.
+func TestAThrottledAttemptOfDoDoesNotCount(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err      error
+		attempts int64
+	}{
+		"a throttled transaction":     {cancelledBy("None", "ThrottlingError"), 0},
+		"a transaction in the way":    {cancelledBy("TransactionConflict", "None"), 0},
+		"a throttled request":         {fmt.Errorf("charging: %w", &types.ProvisionedThroughputExceededException{}), 0},
+		"another service, throttled":  {&smithy.GenericAPIError{Code: "ThrottlingException"}, 0},
+		"and a condition that failed": {cancelledBy("ConditionalCheckFailed", "ThrottlingError"), 1},
+		"a permanent error":           {ledger.Permanent(cancelledBy("None", "ThrottlingError")), 1},
+		"a condition that failed":     {&types.ConditionalCheckFailedException{}, 1},
+	} {
+		for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+			b := newBench(t)
+			store := b.store(t, ledger.Config{MaxAttempts: 5})
+			for delivery := range 6 {
+				b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 2})
+				_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) { return 0, tc.err })
+				r := mustGet(t, store, order.Key)
+				if !errors.Is(err, tc.err) || r.Attempts != tc.attempts || r.LastError != err.Error() {
+					t.Fatalf("%s, delivery %d: %v, then %+v", name, delivery, err, r)
+				}
+				if tc.attempts > 0 {
+					break
+				}
+			}
+			b.db.Heal()
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -34,6 +35,11 @@ type Claim struct {
 	// [Claim.Release].
 	Attempt int64
 
+	// SeenAt is when the key was first seen, by the clock of the caller that saw
+	// it. Every attempt of the key has the same SeenAt, until the key expires or
+	// an operator forgets it. [Claim.Event] makes an event of it.
+	SeenAt time.Time
+
 	store *Store
 	nonce string
 	terms // of its renewals and of what ends it
@@ -46,6 +52,33 @@ type Claim struct {
 	lapse *time.Timer // runs while Do works, until the lease is over
 
 	reasons []types.CancellationReason // of DoTx's last transaction
+
+	sent []string // DoTx's results, each with a transaction that may arrive late
+	own  []string // results with which the work completes the claim itself
+}
+
+// Event returns an event for what the work writes elsewhere: that of SeenAt, the
+// Key and the parts, as [event.New] makes it. It is for a request that has no
+// time of its own, such as one with an Idempotency-Key. It is the same event in
+// every attempt of the key. With time.Now, each attempt would make another event,
+// and a charge could be counted twice. No parts are needed. They tell apart
+// several events of one request.
+//
+//	ev, err := c.Event()
+//	grant, err := limits.Take(ctx, counter.Take{Key: card, Event: ev, Weight: cents, Cap: limit})
+//
+// If the request has a time of its own, use that time instead. After the key
+// expired, or after [Store.Forget], the event is another one: what the forgotten
+// event counted is counted again. Each attempt keeps the row for another
+// Retention, so SeenAt may be long ago. If it is longer ago than the Retention of
+// a counter, the counter answers [event.ErrTooOld], and an earlier attempt may
+// have counted. If the clock that saw the key first was ahead by more than
+// [event.MaxAhead], the stores refuse the event, as an [*event.InputError], until
+// its time has come. Config.MaxSkew is never more than that.
+//
+// Event returns an [*event.InputError] for an empty part.
+func (c *Claim) Event(parts ...string) (event.Event, error) {
+	return event.New(c.SeenAt, append([]string{c.Key}, parts...)...)
 }
 
 // LeaseUntil returns the time at which the lease ends. [Claim.Renew] moves it.
@@ -205,7 +238,7 @@ func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 // granted is the claim of a row that its holder has just written.
 func (s *Store) granted(r row, t terms) *Claim {
 	return &Claim{
-		Key: r.Key, Fence: r.Fence, Attempt: r.Attempts,
+		Key: r.Key, Fence: r.Fence, Attempt: r.Attempts, SeenAt: r.SeenAt,
 		store: s, nonce: r.claim, terms: t, settled: make(chan struct{}), lease: r.Lease,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
 // Result is what [Do] and [DoTx] return.
@@ -49,6 +50,11 @@ const settleWithin = 5 * time.Second
 // [Claim.CompleteItem]. The work must then return the result that the
 // transaction stored; for any other result, Do returns [ErrResultDiffers].
 //
+// A write of this library counts once for each event, so the work must have the
+// same event in every attempt. An event that has no time of its own, such as a
+// request with an Idempotency-Key, gets it from [Claim.Event], and never from
+// time.Now.
+//
 // The work runs on the caller's goroutine. Meanwhile, Do renews the lease. The
 // work's context ends with the caller's. It also ends, with [ErrLeaseLost] as
 // its cause, as soon as the lease is no longer certain. If the machine was
@@ -65,8 +71,9 @@ const settleWithin = 5 * time.Second
 // again, up to Config.MaxAttempts. If the error is wrapped by [Permanent], Do
 // stores it instead, and later deliveries get a [*PermanentError]. The doc of
 // Permanent says what errors.Is still finds in that error. A result that cannot
-// be stored ends the key in the same way, because the work is done and must not
-// be repeated. Do records the outcome within 5 s after the work, even if the
+// be stored ends the key in the same way, with [ErrResultNotStored], because the
+// work is done and must not be repeated; [Claim.Check] tells before the work. Do
+// records the outcome within 5 s after the work, even if the
 // caller's context has ended. If the outcome cannot be recorded, Do returns the
 // error of Complete or Fail, Value is what the work returned, and the work may
 // be done again.
@@ -77,6 +84,13 @@ const settleWithin = 5 * time.Second
 // because the work itself may have been too slow. If the context is cancelled
 // or its deadline passes before the work begins, the attempt does not count:
 // see [Store.Claim].
+//
+// An attempt does not count either if the work's error, as the SDK returned it or
+// wrapped, says that DynamoDB or another service of AWS throttled a request, or
+// that a transaction was in the way: the event is not at fault. If the ledger's
+// own table is so busy that giving the attempt back fails, too, the attempt
+// counts. For an event that never gets through, rely on the queue's own limit of
+// receives.
 //
 // Do treats an [*event.InputError] of the work like any other error, because
 // bad input may become valid: a date that is too far ahead today is valid
@@ -237,31 +251,27 @@ func (c *Claim) untilRenewal() time.Duration {
 
 // finish records the outcome of the work.
 func finish[T any](ctx context.Context, c *Claim, op string, value T, err error) (Result[T], error) {
-	return settle(ctx, c, op, value, err, cancelled(ctx, err))
-}
-
-// settle is finish with a choice: withdrawn gives the attempt back.
-func settle[T any](ctx context.Context, c *Claim, op string, value T, err error, withdrawn bool) (Result[T], error) {
-	failed := err != nil
+	failed, uncounted := err != nil, withdrawn(ctx, err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	res := Result[T]{Value: value}
 	var text string
 	if err == nil {
-		text, err = c.encode(value)
-		err = Permanent(err)
+		if text, err = c.encode(value); err != nil {
+			err = Permanent(fmt.Errorf("%w: %w", ErrResultNotStored, err))
+		}
 	}
 	var unsettled error
 	switch {
 	case err == nil:
 		unsettled = c.complete(ctx, text)
-	case withdrawn:
+	case uncounted:
 		unsettled = c.withdraw(ctx, err)
 	default:
 		unsettled = c.Fail(ctx, err)
 	}
-	if _, done := errors.AsType[*DoneError](unsettled); done {
-		return completed[T](c, op, unsettled, failed)
+	if done, ok := errors.AsType[*DoneError](unsettled); ok {
+		return completed[T](c, op, done, failed)
 	}
 	switch {
 	case err == nil:
@@ -272,10 +282,11 @@ func settle[T any](ctx context.Context, c *Claim, op string, value T, err error,
 	return res, fmt.Errorf("%w; %w", err, unsettled)
 }
 
-// completed answers for a claim that the work completed itself. Work that
-// failed does not know that its transaction took effect.
-func completed[T any](c *Claim, op string, done error, failed bool) (Result[T], error) {
-	if !failed {
+// completed answers for a claim that the work completed itself, or that an
+// earlier transaction of DoTx completed late. Work that failed does not know that
+// its transaction took effect.
+func completed[T any](c *Claim, op string, done *DoneError, failed bool) (Result[T], error) {
+	if !failed && !c.ours(string(done.Record.Result)) {
 		return Result[T]{}, ErrResultDiffers
 	}
 	res, err := replay[T](c.store, op, done)
@@ -283,13 +294,15 @@ func completed[T any](c *Claim, op string, done error, failed bool) (Result[T], 
 	return res, err
 }
 
-// cancelled reports whether the work's error is that its caller cancelled it.
-func cancelled(ctx context.Context, err error) bool {
-	if !errors.Is(ctx.Err(), context.Canceled) {
-		return false
-	}
+// withdrawn reports whether the attempt does not count: the caller cancelled it,
+// or DynamoDB, or another service of AWS, was too busy for it.
+func withdrawn(ctx context.Context, err error) bool {
 	if _, permanent := errors.AsType[*PermanentError](err); permanent {
 		return false
 	}
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))
+	if errors.Is(ctx.Err(), context.Canceled) && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		return true
+	}
+	item, refused := errors.AsType[*ItemError](err)
+	return refused && item.contended || ddb.Busy(err) || ddb.Throttled(err)
 }

@@ -142,7 +142,8 @@ func TestDoWithAResultThatCannotBeStored(t *testing.T) {
 		})
 		var permanent *ledger.PermanentError
 		var bad *event.InputError
-		if !errors.As(err, &permanent) || !strings.HasSuffix(permanent.Message, ", is 101") || !errors.As(err, &bad) || bad.Field != "result" {
+		if !errors.As(err, &permanent) || !strings.HasSuffix(permanent.Message, ", is 101") || !errors.As(err, &bad) || bad.Field != "result" ||
+			!errors.Is(err, ledger.ErrResultNotStored) || !strings.HasPrefix(permanent.Message, "ledger: the work was done") {
 			t.Errorf("delivery %d: %v", i+1, err)
 		}
 		if got := len(res.Value); i == 0 && got != 99 {
@@ -152,6 +153,26 @@ func TestDoWithAResultThatCannotBeStored(t *testing.T) {
 	if runs != 1 {
 		t.Errorf("the work was done %d times", runs)
 	}
+}
+
+// Check says of a result what storing it would say, and sends nothing.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{MaxResult: 12})
+	c := mustClaim(t, store, order)
+	must(t, c.Check(strings.Repeat("x", 10)))
+	must(t, c.Check(json.RawMessage(`{"a":1}`)))
+	for name, result := range map[string]any{
+		"too long": strings.Repeat("x", 11), "no JSON": make(chan int), "no UTF-8": json.RawMessage("\"\xff\""), "bytes in Base64": make([]byte, 9),
+	} {
+		recordtest.WantBad(t, c.Check(result), "ledger", "result", name)
+		recordtest.WantBad(t, c.Complete(t.Context(), result), "ledger", "result", name)
+	}
+	if len(w.ops) != 1 {
+		t.Errorf("sent: %v", w.ops)
+	}
+	must(t, c.Complete(t.Context(), "held"))
 }
 
 func TestDoWithoutAStoredResult(t *testing.T) {

@@ -22,7 +22,8 @@
 // without counting the attempt, for example a key that serves as a lock.
 // [Claim.Token] and [Store.Resume] hand a claim to another process.
 // [Store.MarkItem] and [Claim.CompleteItem] are for a transaction that you send
-// yourself.
+// yourself. [Claim.Event] is the event of a request that has no time of its own,
+// and [Claim.Check] reports whether a result can be stored.
 //
 // Operators find failed, refused and stuck keys with [Store.List].
 // [Store.Reopen] lets a failed or refused key be tried again, [Store.Erase]
@@ -87,8 +88,9 @@
 // can be claimed at once. In both cases, Claim returns [ErrTooManyAttempts] if
 // no attempts are left. If a caller cancels its context and the work stops for
 // that reason, the claim is given back: the row becomes failed, and the attempt
-// does not count. [DoTx] also gives a claim back when it gives up because of
-// throttling or conflicts with other transactions. If the row has a
+// does not count. [Do] and [DoTx] also give a claim back after throttling or
+// conflicts with other transactions, and DoTx when other writers of a row were
+// always first. If the row has a
 // fingerprint, a payload with another fingerprint is refused in every state
 // ([ErrFingerprintMismatch]).
 //
@@ -118,9 +120,12 @@
 //     until it expires or an operator changes it. Until then, every delivery
 //     with the same payload gets the same result or the same permanent error.
 //   - No event is lost. A call whose reply was lost recognizes its own row by
-//     the nonce, so it never takes its own event for a duplicate. After a
-//     crash, the key is free again when the lease and the skew budget are over,
-//     if attempts are left.
+//     the nonce, so it never takes its own event for a duplicate. There is one
+//     exception: if a key is erased after a MarkSeen whose reply was lost, the
+//     repetition of that MarkSeen answers Duplicate. After a crash, the key is
+//     free again when the lease and the skew budget are over, if attempts are
+//     left.
+//   - All attempts of a key have the same [Claim.Event].
 //   - Deletions of this package's rows by TTL do not change the answers of
 //     MarkSeen, Claim and Get, or the work that Do begins. The package itself
 //     judges whether a row has expired, and TTL deletes such a row only when it

@@ -21,6 +21,7 @@ var ownErrors = map[string]error{
 	"ledger.ErrLeaseLost":           ErrLeaseLost,
 	"ledger.ErrNoResult":            ErrNoResult,
 	"ledger.ErrResultDiffers":       ErrResultDiffers,
+	"ledger.ErrResultNotStored":     ErrResultNotStored,
 	"ledger.ErrTooManyAttempts":     ErrTooManyAttempts,
 }
 

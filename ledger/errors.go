@@ -42,8 +42,19 @@ var (
 	// ErrResultDiffers is returned by [Do] and [DoTx]: the work completed its
 	// claim itself, with [Claim.Complete] or in a transaction with
 	// [Claim.CompleteItem], and then returned another result. This call returns
-	// neither result; the next delivery gets the stored result.
+	// neither result; the next delivery gets the stored result. It is not
+	// returned when an earlier transaction of DoTx completed the claim late:
+	// DoTx then returns the result of that transaction.
 	ErrResultDiffers = errors.New("ledger: the work returned a result that differs from the stored one")
+
+	// ErrResultNotStored is returned by [Do] and [DoTx], in a [*PermanentError]:
+	// the work was done, and its result cannot be stored, because it is over
+	// Config.MaxResult or cannot be encoded. The [*event.InputError] in the same
+	// error says why. The call that did the work also returns the result; every
+	// later delivery gets only this error. Trying again cannot help, and after a
+	// [Store.Reopen] the work would be done twice. [Claim.Check] tells before the
+	// work.
+	ErrResultNotStored = errors.New("ledger: the work was done, but its result cannot be stored")
 )
 
 // Errors of Reopen, Erase and Forget, which are for operators.
@@ -120,7 +131,7 @@ func (e *ResultError) Error() string {
 func (e *ResultError) Unwrap() error { return e.cause }
 
 // ItemError is returned by [DoTx] when the condition of an action failed, and
-// calling the work again did not help. It is also returned when an action failed
+// calling the work again, up to 15 times, did not help. It is also returned when an action failed
 // for another reason: for example, an operand of its update has the wrong type,
 // or a conflict or throttling lasted until DoTx gave up. For a transaction that
 // DynamoDB refuses as a whole, such as one with an invalid expression, DoTx
@@ -133,6 +144,7 @@ type ItemError struct {
 	message    string // DynamoDB's, if there is one
 	cause      error
 	repeatable bool // nothing but conditions and a lack of capacity
+	contended  bool // repeatable, and not by the same rows as the time before: others write them
 }
 
 // Error names the action and the reason.
@@ -148,7 +160,8 @@ func (e *ItemError) Error() string {
 func (e *ItemError) Unwrap() error { return e.cause }
 
 // PermanentError is returned by [Do] and [DoTx] when the work returned a
-// [Permanent] error, a result that cannot be stored or, in DoTx, too many actions.
+// [Permanent] error, a result that cannot be stored (see [ErrResultNotStored]) or,
+// in DoTx, too many actions.
 // Whenever the key comes again with the same payload, Do, DoTx and [Store.Claim]
 // return the stored error as a PermanentError, until the row expires or an
 // operator changes it. Until then, after a [Claim.Fail] with a permanent error,

@@ -46,6 +46,7 @@ func (c *Claim) CompleteItem(result any) (*CompleteItem, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.byWork(text)
 	return c.completeItem(text), nil
 }
 

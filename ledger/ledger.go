@@ -187,8 +187,8 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if api == nil {
-		return nil, event.BadInput(pkg, "api", "must not be nil")
+	if err := check.NotNil(pkg, "api", api); err != nil {
+		return nil, err
 	}
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err

@@ -26,7 +26,8 @@ var unseenNames = item.Names(attrKey, attrClaim, attrExpiresAt)
 // Work after MarkSeen is done at most once: the key counts as seen from now on,
 // even if the caller dies before it does the work. Work that must happen needs
 // [Store.Claim] or [Do]. After a lost reply, the SDK sends the request again,
-// and MarkSeen recognizes its own row. If MarkSeen fails and one of its
+// and MarkSeen recognizes its own row, unless an operator erased the key in
+// between: then it returns event.Duplicate. If MarkSeen fails and one of its
 // requests may have taken effect, for example because its reply was lost, the
 // error is [event.ErrUnknownOutcome], and the key may be marked. After any
 // other error, the key is not marked. If the [API] drops the options of a call,

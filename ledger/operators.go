@@ -139,7 +139,9 @@ var (
 // and its result is not stored. A row that has expired and is not deleted yet
 // is erased as well. For a key without a row, Erase returns [ErrNotFound].
 // Erase is safe to repeat. If a key is claimed for the first time while Erase
-// runs, its data may stay.
+// runs, its data may stay. If the reply to a [Store.MarkSeen] is lost and the key
+// is erased before the SDK sends the request again, MarkSeen returns
+// event.Duplicate, although it marked the key itself.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older
 // system's row costs that twice, in 2 requests.
@@ -153,10 +155,11 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 	}
 	own := s.updateInput(key, eraseUpdate, eraseCondition, s.names.erase)
 	own.ExpressionAttributeValues = ddb.Item{
-		":done": item.S(string(Done)), ":me": item.S(nonce), ":at": item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)),
+		":done": item.S(string(Done)), ":me": item.S(nonce),
 	}
 	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition, s.names.eraseOld)
 	for range claimTries {
+		own.ExpressionAttributeValues[":at"] = item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)) // the last round may have been slow
 		for _, in := range []*dynamodb.UpdateItemInput{own, old} {
 			stands, refused, err := s.erase(ctx, in)
 			if err != nil || !refused {
@@ -199,8 +202,9 @@ var (
 )
 
 // Forget deletes the row of a key that no worker holds, in any state: the next
-// delivery does the work again, as if the key had never been seen. Pass the
-// record that the operator has seen, from [Store.Get] or [Store.List].
+// delivery does the work again, as if the key had never been seen, and
+// [Claim.Event] is another event: what the forgotten one counted is counted again.
+// Pass the record that the operator has seen, from [Store.Get] or [Store.List].
 //
 // If the key was claimed or marked anew, resumed, reopened or erased since the
 // operator saw the record, Forget returns [ErrChanged]: read the record again,

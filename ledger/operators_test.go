@@ -359,6 +359,33 @@ func TestALateErase(t *testing.T) {
 	must(t, store.Erase(t.Context(), "ahead"))
 }
 
+// A slow Erase erases a key that was first seen after it began, in its second round.
+func TestASlowErase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.put(t, ddb.Item{"pk": item.S(order.Key)}) // an older system's
+	plain := b.store(t, ledger.Config{})
+	slow := &between{API: b.client, steps: []func(){func() {
+		b.remove(t, order.Key)
+		b.clock.Add(time.Minute)
+		must(t, mustClaim(t, plain, order).Complete(t.Context(), "secret"))
+	}}}
+	store, err := ledger.New(slow, b.table, &ledger.Config{Now: b.clock.Now})
+	must(t, err)
+	must(t, store.Erase(t.Context(), order.Key))
+	if row := b.row(t, order.Key); item.Has(row, "result") || slow.sent != 3 {
+		t.Errorf("%v after %d requests", row, slow.sent)
+	}
+}
+
+// What DynamoDB refuses is not erased, and Erase says so.
+func TestEraseThatDynamoDBRefuses(t *testing.T) {
+	t.Parallel()
+	store, err := ledger.New(recordtest.Down(errCut), "ledger", nil)
+	must(t, err)
+	wantErr(t, "Erase", store.Erase(t.Context(), order.Key), errCut)
+}
+
 // restless is a table whose row changes with every try.
 type restless struct {
 	ledger.API

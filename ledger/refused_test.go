@@ -72,27 +72,34 @@ func codes(reasons []types.CancellationReason) string {
 	return strings.Join(all, " ")
 }
 
-// After the third call more it is an error, and the key is given up.
+// After 15 calls more it is an error, and the key is given up.
 func TestDoTxWhoseActionsAreRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	synctest.Test(t, refusedForEver)
+}
+
+func refusedForEver(t *testing.T) {
+	b := newOwnBench(t)
 	w, store := b.wired(t, ledger.Config{})
 	b.put(t, ddb.Item{"pk": item.S("seat 1")})
-	calls := 0
+	calls, began := 0, time.Now()
 	res, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
 		calls++
 		return "1", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
 	})
+	if paused := time.Since(began); paused < time.Second || paused > 10500*time.Millisecond {
+		t.Errorf("15 pauses took %v", paused)
+	}
 	var refused *ledger.ItemError
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(err, &refused) || refused.Index != 1 || refused.Code != "ConditionalCheckFailed" || !errors.As(err, &cancelled) || res != (ledger.Result[string]{}) {
 		t.Errorf("DoTx = %+v, %v", res, err)
 	}
-	if calls != 4 || len(w.sent) != 4 {
-		t.Errorf("%d calls, %d transactions, want 4", calls, len(w.sent))
+	if calls != 16 || len(w.sent) != 16 {
+		t.Errorf("%d calls, %d transactions, want 16", calls, len(w.sent))
 	}
 	b.wantTimes(t, 0)
-	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.LastError != err.Error() ||
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 1 || r.LastError != err.Error() ||
 		!strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+": action 1 of the work: ConditionalCheckFailed") {
 		t.Errorf("record: %+v", r)
 	}
@@ -109,22 +116,17 @@ func TestDoTxWhoseActionsFail(t *testing.T) {
 	}{
 		"an action":              {[3]string{"None", "None", "ItemCollectionSizeLimitExceeded"}, 1, 1},
 		"beside a refused one":   {[3]string{"None", "ConditionalCheckFailed", "ValidationError"}, 0, 1},
-		"refused and throttled":  {[3]string{"None", "ConditionalCheckFailed", "ThrottlingError"}, 0, 4},
+		"refused and throttled":  {[3]string{"None", "ConditionalCheckFailed", "ThrottlingError"}, 0, 16},
 		"the completion":         {[3]string{"ThrottlingError", "None", "None"}, -1, 1},
 		"another is in the way":  {[3]string{"None", "TransactionConflict", "None"}, 0, 1},
 		"the row, for ever":      {[3]string{"TransactionConflict", "None", "None"}, -1, 1},
 		"no reason for anything": {[3]string{"None", "None", "None"}, -1, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
+		synctest.Test(t, func(t *testing.T) {
+			b := newOwnBench(t)
 			w, store := b.wired(t, ledger.Config{})
 			w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-				err := &types.TransactionCanceledException{}
-				for _, code := range tc.codes {
-					err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
-				}
-				return nil, err
+				return nil, cancelledBy(tc.codes[:]...)
 			}
 			calls := 0
 			_, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
@@ -133,10 +135,10 @@ func TestDoTxWhoseActionsFail(t *testing.T) {
 			})
 			var refused *ledger.ItemError
 			if errors.As(err, &refused) != (tc.index >= 0) || refused != nil && (refused.Index != tc.index || refused.Code != tc.codes[tc.index+1]) {
-				t.Errorf("%v (%+v)", err, refused)
+				t.Errorf("%s: %v (%+v)", name, err, refused)
 			}
 			if r := mustGet(t, store, order.Key); calls != tc.calls || r.State != ledger.Failed {
-				t.Errorf("%d calls, then %s", calls, r.State)
+				t.Errorf("%s: %d calls, then %s", name, calls, r.State)
 			}
 		})
 	}
@@ -165,6 +167,31 @@ func TestDoTxWhoseEarlierTransactionComesLate(t *testing.T) {
 		t.Error("both transactions took effect")
 	}
 	wantDone(t, store, order, `"1"`)
+}
+
+// The same, and the work returns no actions when it is called again, or an error.
+func TestDoTxWhoseEarlierTransactionComesLateForTheLastCall(t *testing.T) {
+	t.Parallel()
+	for name, failed := range map[string]error{"a result": nil, "an error": errCut, "a permanent error": ledger.Permanent(errCut)} {
+		b := newBench(t)
+		w, store := b.wired(t, ledger.Config{})
+		b.put(t, ddb.Item{"pk": item.S("seat 1")})
+		calls := 0
+		res, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			if calls++; calls == 1 {
+				return "1", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
+			}
+			b.remove(t, "seat 1")
+			_, err := b.client.TransactWriteItems(t.Context(), w.sent[0])
+			must(t, err)
+			return "none", nil, failed
+		})
+		if res != (ledger.Result[string]{Value: "1"}) || err != nil {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+		b.wantTimes(t, 1)
+		wantDone(t, store, order, `"1"`)
+	}
 }
 
 // A lease of which less than a third is left is renewed before the transaction

@@ -81,6 +81,25 @@ func TestReleaseOfWhatIsNotHeld(t *testing.T) {
 	wantErr(t, "Release of a row that is gone", gone.Release(t.Context()), ledger.ErrLeaseLost)
 }
 
+// Fail does not take what an earlier attempt left for its own: this attempt was
+// given back.
+func TestFailAfterItsOwnRelease(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
+	c := mustClaim(t, store, order)
+	must(t, c.Release(t.Context()))
+	wantErr(t, "Fail after Release", c.Fail(t.Context(), errCut), ledger.ErrLeaseLost)
+
+	c = mustClaim(t, store, order)
+	must(t, c.Fail(t.Context(), errCut))
+	must(t, c.Fail(t.Context(), errCut)) // and again
+	if r := mustGet(t, store, order.Key); r.Attempts != 2 {
+		t.Errorf("record: %+v", r)
+	}
+}
+
 // A duplicate of a Release that arrives when the key is held again frees nothing.
 func TestALateReleaseFreesNothing(t *testing.T) {
 	t.Parallel()

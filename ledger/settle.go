@@ -62,6 +62,7 @@ func (c *Claim) Complete(ctx context.Context, result any) error {
 	if err != nil {
 		return err
 	}
+	c.byWork(text)
 	return c.complete(ctx, text)
 }
 
@@ -103,6 +104,7 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 		why = outcome{state: Refused, text: truncate(permanent.Message, maxError)} // a caller may have built it
 		why.code = c.store.errorCode(c.Fence, cause, why.text)
 	}
+	why.attempts = c.Attempt
 	values, update := c.values(), failUpdate
 	if why.code != "" {
 		values[":code"], update = item.S(why.code), refuseUpdate
@@ -114,6 +116,7 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 type outcome struct {
 	state      State // Failed or Refused
 	text, code string
+	attempts   int64 // one less than the claim's if the attempt was given back
 }
 
 // withdraw is [Claim.Fail] without counting the attempt.
@@ -121,7 +124,7 @@ func (c *Claim) withdraw(ctx context.Context, cause error) error {
 	values := c.values()
 	values[":one"] = item.N(1)
 	in := c.store.updateInput(c.Key, withdrawUpdate, held, c.store.names.withdraw)
-	return c.giveUp(ctx, in, values, outcome{state: Failed, text: truncate(cause.Error(), maxError)})
+	return c.giveUp(ctx, in, values, outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - 1})
 }
 
 // abandonWithin bounds how long Claim may take after its context has ended.
@@ -155,7 +158,7 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 	values[":failed"], values[":error"] = item.S(string(why.state)), item.S(why.text)
 	in.ExpressionAttributeValues = values
 	err := c.settle(ctx, "Fail", in, func(stands row) bool {
-		return why == outcome{stands.State, stands.LastError, stands.errorCode}
+		return why == outcome{stands.State, stands.LastError, stands.errorCode, stands.Attempts}
 	})
 	if err == nil {
 		c.setSettled()
@@ -232,6 +235,16 @@ func (c *Claim) completeValues(result string) ddb.Item {
 	values[":done"] = item.S(string(Done))
 	values[":result"] = item.S(result)
 	return values
+}
+
+// Check returns the error that [Claim.Complete] would return for a result that
+// cannot be stored: an [*event.InputError]. Call it before an effect that cannot
+// be undone, with the largest result that the work may return. If [Do] learns
+// only after the work that the result cannot be stored, the work is done and its
+// result is lost: see [ErrResultNotStored]. Check sends nothing.
+func (c *Claim) Check(result any) error {
+	_, err := c.encode(result)
+	return err
 }
 
 // encode returns the result as it is stored.

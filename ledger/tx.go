@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -20,8 +22,11 @@ import (
 const (
 	// mostItems is how many actions a transaction has beside the completion.
 	mostItems = 99
-	// repeats is how often DoTx calls the work again when an action is refused.
-	repeats = 3
+	// repeats is how often DoTx calls the work again when an action is refused,
+	// after pauses that begin at firstWait and double up to 1.28 s: 5 s in all, on
+	// average.
+	repeats   = 15
+	firstWait = 5 * time.Millisecond
 	// sendings is how often a transaction is sent while its outcome is unknown.
 	// The SDK makes several attempts each time.
 	sendings = 3
@@ -53,11 +58,13 @@ func (c *Claim) Reasons() []types.CancellationReason {
 //
 // When the condition of an action fails, or an action is still throttled after
 // several tries, nothing is written, and DoTx calls the work again under the
-// same claim, up to 3 more times. [Claim.Reasons] says which actions were
+// same claim, up to 15 more times. The pauses before these calls grow up to 1.3
+// seconds; together they take some 5 seconds, or as long as the context allows,
+// and the lease is renewed meanwhile. [Claim.Reasons] says which actions were
 // refused. The work should then make its items anew, leave out those that turned
 // out to be duplicates, and return other actions, a result without actions, or
 // an error, for example a [Permanent] error. DoTx returns an [*ItemError] when
-// this happens to the fourth transaction, or when an action fails for any other
+// this happens to the 16th transaction, or when an action fails for any other
 // reason. In both cases, DoTx gives the key up, as after an error of the work.
 // Of all the transactions of a claim, at most one takes effect, even if some
 // arrive late.
@@ -70,9 +77,7 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // The work may be called more than once for each claim, so what it does beside
 // its actions should be safe to repeat. Work that completes or fails its claim
 // itself must not return actions: they are not written, and DoTx returns an
-// [*event.InputError]. If the work completed the claim with
-// [Claim.CompleteItem], DoTx may not know that yet: it then returns
-// [ErrResultDiffers], or no error if the result is the same.
+// [*event.InputError], or [ErrResultDiffers] if the stored result is another.
 //
 // DoTx stops renewing the lease before it sends the transaction. If less than a
 // third of the lease is left then, it renews the lease once more. DoTx sends
@@ -83,8 +88,12 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // more; the answer to that request shows whether the transaction took effect.
 //
 // An attempt does not count if DoTx gives up because of throttling or conflicts
-// with other transactions: the event is not at fault. For an event that never
-// gets through, rely on the queue's own limit of receives.
+// with other transactions. It does not count either if a row is busy: the row that
+// refused the last transaction is not as it was when it refused the one before, or
+// the context ended in the pause after that. Items of this library show the row;
+// your own actions need ReturnValuesOnConditionCheckFailure for it. The event is
+// not at fault. For an event that never gets through, rely on the queue's own
+// limit of receives.
 //
 // DoTx also returns the errors of Do. After [ErrLeaseLost], another worker may
 // have the key, and nothing was written. When DoTx returns an error, Value is
@@ -108,10 +117,13 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 	if err != nil {
 		return replay[T](s, "DoTx", err)
 	}
-	var sent []string // results, each with a transaction that may arrive late
+	var refused *ItemError // by the last transaction
 	for {
 		var items []types.TransactWriteItem
 		value, err := attend(ctx, claim, func(ctx context.Context, c *Claim) (value T, err error) {
+			if refused != nil && ddb.Pause(ctx, firstWait, len(c.sent)-1) != nil {
+				return value, fmt.Errorf("%w: %w", ctx.Err(), refused)
+			}
 			value, items, err = work(ctx, c)
 			return value, err
 		})
@@ -123,26 +135,31 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 		case err != nil:
 			return finish(ctx, claim, "DoTx", *new(T), Permanent(err))
 		case claim.isSettled():
-			return Result[T]{}, event.BadInput(pkg, "work", "returned actions after it had completed or failed its claim: the actions were not written")
+			return Result[T]{}, notWritten()
 		case len(items) > mostItems:
 			bad := event.BadInput(pkg, "items", fmt.Sprintf("must have at most %d actions, has %d", mostItems, len(items)))
 			return finish(ctx, claim, "DoTx", *new(T), Permanent(bad))
 		}
-		sent = append(sent, text)
-		stored, err := claim.commit(ctx, sent, items)
-		refused, again := errors.AsType[*ItemError](err)
+		stored, err := claim.commit(ctx, text, items)
+		again := false
+		refused, again = errors.AsType[*ItemError](err)
 		switch {
 		case err == nil && stored == text:
 			return Result[T]{Value: value}, nil
 		case err == nil:
 			return earlier[T](s, stored)
-		case again && refused.repeatable && len(sent) <= repeats:
+		case again && refused.repeatable && len(claim.sent) <= repeats:
 			continue
 		case claim.isSettled() || errors.Is(err, ErrLeaseLost):
 			return Result[T]{}, err
 		}
-		return settle(ctx, claim, "DoTx", *new(T), err, ddb.Busy(err) || ddb.Throttled(err))
+		return finish(ctx, claim, "DoTx", *new(T), err)
 	}
+}
+
+// notWritten is the error of work that settled its claim itself.
+func notWritten() error {
+	return event.BadInput(pkg, "work", "returned actions after it had completed or failed its claim: the actions were not written")
 }
 
 // earlier returns the result of a transaction of an earlier call of the work,
@@ -151,10 +168,10 @@ func earlier[T any](s *Store, stored string) (res Result[T], err error) {
 	return res, s.wrap("DoTx", json.Unmarshal([]byte(stored), &res.Value))
 }
 
-// commit sends the last result and the items in one transaction, and returns
-// the stored result: the last, or one that was sent before. An action that was
+// commit sends the result and the items in one transaction, and returns the
+// stored result: this one, or one that was sent before. An action that was
 // refused is an [*ItemError].
-func (c *Claim) commit(ctx context.Context, sent []string, items []types.TransactWriteItem) (stored string, err error) {
+func (c *Claim) commit(ctx context.Context, result string, items []types.TransactWriteItem) (stored string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	if c.remaining() < c.span/renewalsPerLease {
@@ -162,9 +179,9 @@ func (c *Claim) commit(ctx context.Context, sent []string, items []types.Transac
 			return "", err
 		}
 	}
-	result := sent[len(sent)-1]
+	c.sent = append(c.sent, result)
 	in := &dynamodb.TransactWriteItemsInput{
-		ClientRequestToken: aws.String(c.token(len(sent))),
+		ClientRequestToken: aws.String(c.token(len(c.sent))),
 		TransactItems:      append([]types.TransactWriteItem{c.completeItem(result).Item}, items...),
 	}
 	err = c.send(ctx, in)
@@ -178,7 +195,7 @@ func (c *Claim) commit(ctx context.Context, sent []string, items []types.Transac
 		// one.
 		return "", fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
-		return c.standing(reasons[0].Item, sent)
+		return c.standing(reasons[0].Item, result)
 	}
 	return "", c.refusal(reasons[1:], err)
 }
@@ -199,17 +216,35 @@ func (c *Claim) send(ctx context.Context, in *dynamodb.TransactWriteItemsInput) 
 	})
 }
 
+// ours reports whether a transaction of DoTx stored the result, and not the work
+// itself.
+func (c *Claim) ours(stored string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Contains(c.sent, stored) && !slices.Contains(c.own, stored)
+}
+
+// byWork keeps a result with which the work completes the claim itself.
+func (c *Claim) byWork(result string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.own = append(c.own, result)
+}
+
 // standing reads the row that refused the completion.
-func (c *Claim) standing(old ddb.Item, sent []string) (stored string, err error) {
+func (c *Claim) standing(old ddb.Item, result string) (stored string, err error) {
 	err = c.judge("DoTx", old, func(stands row) bool {
 		stored = string(stands.Result)
-		return stands.State == Done && slices.Contains(sent, stored)
+		return stands.State == Done && c.ours(stored)
 	})
-	if _, done := errors.AsType[*DoneError](err); done {
-		return "", ErrResultDiffers
-	}
-	if err == nil {
+	_, done := errors.AsType[*DoneError](err)
+	switch {
+	case err == nil:
 		c.setSettled()
+	case done && stored == result:
+		return "", notWritten()
+	case done:
+		return "", ErrResultDiffers
 	}
 	return stored, err
 }
@@ -238,6 +273,7 @@ func (c *Claim) refusal(reasons []types.CancellationReason, cause error) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	first.contended = first.repeatable && !reflect.DeepEqual(shown, c.reasons)
 	c.reasons = shown
 	return first
 }

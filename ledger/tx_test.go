@@ -289,6 +289,50 @@ func TestDoTxWithAnotherResult(t *testing.T) {
 	wantDone(t, store, order, `"booked"`)
 }
 
+// The work sent a transaction of its own with the same result: it is told that its
+// actions were not written, also in a later call.
+func TestDoTxOfWorkWithATransactionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for later, first := range map[bool]string{false: "", true: "paid"} {
+		b := newBench(t)
+		b.put(t, ddb.Item{"pk": item.S("seat 1")})
+		store := b.store(t, ledger.Config{})
+		calls := 0
+		res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			if calls++; later && calls == 1 {
+				return first, []types.TransactWriteItem{b.insert("seat 1")}, nil
+			}
+			must(t, b.book(t, c, "paid"))
+			return "paid", []types.TransactWriteItem{b.insert("seat 2")}, nil
+		})
+		recordtest.WantBad(t, err, "ledger", "work", later)
+		if res != (ledger.Result[string]{}) || b.row(t, "seat 2") != nil {
+			t.Errorf("DoTx = %+v", res)
+		}
+		wantDone(t, store, order, `"paid"`)
+	}
+}
+
+// The reply to the work's own Complete is lost for good: that it took effect shows
+// when the transaction is refused.
+func TestDoTxOfWorkWhoseCompleteIsOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	p := &paying{b: b, next: func(c *ledger.Claim) error {
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
+		defer b.db.Heal()
+		if err := c.Complete(t.Context(), "paid"); err == nil {
+			t.Error("the reply came")
+		}
+		return nil
+	}}
+	_, err := ledger.DoTx(t.Context(), store, order, p.work)
+	recordtest.WantBad(t, err, "ledger", "work")
+	b.wantTimes(t, 0)
+	wantDone(t, store, order, `"paid"`)
+}
+
 // Work that settles its claim itself is told that its actions were not written.
 func TestDoTxOfWorkThatSettlesItsClaim(t *testing.T) {
 	t.Parallel()
@@ -340,6 +384,9 @@ func TestDoTxBadInput(t *testing.T) {
 			return strings.Repeat("x", 99), []types.TransactWriteItem{b.add("effect")}, nil
 		})
 		recordtest.WantBad(t, err, "ledger", "result", res.Replayed)
+		if errors.Is(err, ledger.ErrResultNotStored) {
+			t.Errorf("nothing was done, and yet: %v", err)
+		}
 	}
 	b.wantTimes(t, 0)
 }

@@ -34,8 +34,9 @@ func TestMarkSeenThatWasNotSent(t *testing.T) {
 	t.Parallel()
 	const nobody = "http://127.0.0.1:1"
 	once := func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
+	malformed := func(o *dynamodb.Options) { o.BaseEndpoint = aws.String("localhost:8000") }
 	wantUnmarked(t, t.Context(), "no region", dynamodb.New(dynamodb.Options{}))
-	wantUnmarked(t, t.Context(), "malformed endpoint", dynamotest.Connect("localhost:8000", once))
+	wantUnmarked(t, t.Context(), "malformed endpoint", dynamotest.Connect(nobody, once, malformed))
 	wantUnmarked(t, t.Context(), "dial refused", dynamotest.Connect(nobody, once))
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

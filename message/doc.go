@@ -74,10 +74,10 @@
 //
 // These are the prices without [Config].ActorIndex, except those of ByActor,
 // ByActorPage and EraseActor. With the index, a write that changes a row with
-// an actor also pays for the row's entry in the index. Erase and EraseActor
-// send 1 more request for each further 25 rows.
+// an actor also pays for the row's entry in the index. Erase sends 1 more request
+// for each further 25 rows, EraseActor for each further row.
 //
-// A Save or a DropRaw that meets a transaction on the row, or another Region's
+// A Save, a DropRaw or a deletion of EraseActor that meets a transaction on the row, or another Region's
 // write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in
 // all: 1 request each.
 //
@@ -87,8 +87,8 @@
 //
 //   - The service, on the table: GetItem, PutItem, Query
 //   - The service, on index userId-timestamp-index (with Config.ActorIndex): Query
-//   - Operators (DropRaw, Erase, EraseActor), on the table: BatchWriteItem, Query,
-//     UpdateItem
+//   - Operators (DropRaw, Erase, EraseActor), on the table: BatchWriteItem,
+//     DeleteItem, Query, UpdateItem
 //   - Operators (EraseActor), on index userId-timestamp-index (with
 //     Config.ActorIndex): Query
 package message

@@ -12,6 +12,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
@@ -70,11 +72,12 @@ func TestEraseActor(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{ActorIndex: true})
 	shared(t, e)
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "BatchWriteItem", Times: 10})
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "DeleteItem", Times: 1000})
 	if n, err := e.EraseActor(t.Context(), anna); n != 0 || err == nil || !strings.HasPrefix(err.Error(), "message: EraseActor on table ") {
 		t.Errorf("all replies lost: %d, %v", n, err)
 	}
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "BatchWriteItem"})
+	e.db.Heal()
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "DeleteItem"})
 	if n, err := e.EraseActor(t.Context(), anna); n == 0 || n >= 40 || err != nil { // some went although nobody heard of it
 		t.Errorf("%d, %v", n, err)
 	}
@@ -91,6 +94,39 @@ func TestEraseActor(t *testing.T) {
 	bare := open(t, message.Config{})
 	_, err = bare.EraseActor(t.Context(), anna)
 	recordtest.WantBad(t, err, "message", "Config.ActorIndex")
+}
+
+// lagging erases and saves a message for another actor right after the index has
+// been read.
+type lagging struct {
+	message.API
+	after func()
+}
+
+func (l lagging) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	out, err := l.API.Query(ctx, in, opts...)
+	l.after()
+	return out, err
+}
+
+func TestEraseActorLeavesWhatIsAnothersByNow(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{ActorIndex: true})
+	e.save(t, said(1, anna, 0), said(2, anna, 0))
+	l := lagging{API: e.db.Client(), after: func() {
+		recordtest.Delete(t, e.db.Client(), e.table, ddb.Item{"chatId": item.S(chat), "messageId": item.N(2)})
+		e.save(t, said(2, bo, 0))
+	}}
+	slow, err := message.New(l, e.table, &message.Config{ActorIndex: true, Now: recordtest.Clock(noon)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := slow.EraseActor(t.Context(), anna); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if m, ok, err := e.Get(t.Context(), chat, 2); !ok || m.Actor != bo || err != nil {
+		t.Errorf("%v, %v, %v", m, ok, err)
+	}
 }
 
 // writing lets a writer at it before each batch is deleted.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -59,9 +60,10 @@ func ExampleMatch() {
 
 	large := message.Match{Data: []message.Compare{{Name: "cents", Op: ">=", Value: 500}}}
 	for m, err := range msgs.InScope(ctx, "ticket-9", message.Range{Match: large, ReadAtMost: 1000}) {
-		fmt.Println(m.Data["order"], m.Data["cents"], m.Text, err)
+		order := record.ReadData(m.Data)
+		fmt.Println(order.Text("order"), order.Int("cents"), m.Text, err, order.Err())
 	}
-	// Output: 1001 1250 one more of these <nil>
+	// Output: 1001 1250 one more of these <nil> <nil>
 }
 
 // A message and the order that it makes, in one transaction.

@@ -24,6 +24,7 @@ type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
@@ -43,7 +44,8 @@ type Message struct {
 	// Data is what the application keeps with the message. Lists can filter by
 	// it. A value is a string, a bool, any of Go's integers and floats, or an
 	// attributevalue.Number. Numbers are read back as attributevalue.Number,
-	// which keeps all 38 digits. Data has at most 32 entries and 4 KB; a name
+	// which keeps all 38 digits; record.ReadData reads the values with their
+	// types. Data has at most 32 entries and 4 KB; a name
 	// has 1 to 255 bytes. Data without entries is read back as nil.
 	Data map[string]any
 
@@ -121,8 +123,8 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if api == nil {
-		return nil, event.BadInput(pkg, "api", "must not be nil")
+	if err := check.NotNil(pkg, "api", api); err != nil {
+		return nil, err
 	}
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
@@ -223,7 +225,7 @@ func (s *Store) Actions() schema.Actions {
 	if s.cfg.ActorIndex {
 		byActor := schema.Grants{s.cfg.ActorIndexName: query}
 		a.Calls["ByActor"], a.Calls["ByActorPage"] = byActor, byActor
-		a.Operators["EraseActor"] = schema.Grants{"": {"BatchWriteItem"}, s.cfg.ActorIndexName: query}
+		a.Operators["EraseActor"] = schema.Grants{"": {"DeleteItem"}, s.cfg.ActorIndexName: query}
 	}
 	return a
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // Text returns a string attribute.
@@ -38,6 +39,19 @@ type Fields struct {
 // Read returns the fields of the row.
 func Read(row Item) *Fields { return &Fields{row: row} }
 
+// ReadData returns the fields of the Data of an activity or a message, by the
+// names of its entries:
+//
+//	f := record.ReadData(a.Data)
+//	order := Order{Cents: f.Int("cents"), To: f.Text("destination"), Gift: f.Bool("gift")}
+//	return order, f.Err()
+func ReadData(data map[string]any) *Fields {
+	row := Item{}
+	err := payload.Encode("record", row, data)
+	entries, _ := item.Map(row, payload.Attr) // as Encode put it
+	return &Fields{row: entries, err: err}
+}
+
 // Err returns the first error of a read. The error names the attribute.
 func (f *Fields) Err() error { return f.err }
 
@@ -53,6 +67,9 @@ func (f *Fields) Int(attribute string) int64 { return read(f, attribute, item.In
 // Float reads a number.
 func (f *Fields) Float(attribute string) float64 { return read(f, attribute, item.Float) }
 
+// Bool reads a flag.
+func (f *Fields) Bool(attribute string) bool { return read(f, attribute, flag) }
+
 // Time reads a time in the form that [Time] writes, or in another form of RFC
 // 3339.
 func (f *Fields) Time(attribute string) time.Time { return read(f, attribute, item.ParseTime) }
@@ -63,6 +80,16 @@ func text(row Item, attribute string) (string, error) {
 		return item.Text(row, attribute), nil
 	}
 	return "", fmt.Errorf("attribute %s is not text", attribute)
+}
+
+func flag(row Item, attribute string) (bool, error) {
+	switch v := row[attribute].(type) {
+	case nil:
+		return false, nil
+	case *types.AttributeValueMemberBOOL:
+		return v.Value, nil
+	}
+	return false, fmt.Errorf("attribute %s is not a bool", attribute)
 }
 
 func read[V any](f *Fields, attribute string, of func(Item, string) (V, error)) V {

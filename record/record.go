@@ -193,8 +193,8 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 		return nil, err
 	}
 	r.kind.Attributes = slices.Clone(kind.Attributes)
-	if api == nil {
-		return nil, event.BadInput(kind.Package, "api", "must not be nil")
+	if err := check.NotNil(kind.Package, "api", api); err != nil {
+		return nil, err
 	}
 	if err := check.Table(kind.Package, table); err != nil {
 		return nil, err

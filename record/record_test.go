@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -371,6 +372,41 @@ func TestEraseLostReplies(t *testing.T) {
 			t.Errorf("%d rows are left, %v", len(all), err)
 		}
 	}
+}
+
+// Data as it was given, and as it is read back.
+func TestReadData(t *testing.T) {
+	t.Parallel()
+	for name, data := range map[string]map[string]any{
+		"given": {"cents": 1250, "to": "Lund", "gift": true, "sold": false, "share": 0.5, "many": uint64(1 << 40)},
+		"read": {
+			"cents": attributevalue.Number("1250"), "to": "Lund", "gift": true, "sold": false, "share": attributevalue.Number("0.5"),
+			"many": attributevalue.Number("1099511627776"),
+		},
+	} {
+		f := record.ReadData(data)
+		if f.Int("cents") != 1250 || f.Text("to") != "Lund" || !f.Bool("gift") || f.Bool("sold") || f.Float("share") != 0.5 || f.Int("many") != 1<<40 || f.Err() != nil {
+			t.Errorf("%s: %v", name, f.Err())
+		}
+		if f.Has("other") || f.Int("other") != 0 || f.Bool("other") || f.Err() != nil {
+			t.Errorf("%s: what is absent: %v", name, f.Err())
+		}
+		for entry, read := range map[string]func(f *record.Fields){
+			"to":    func(f *record.Fields) { f.Int("to") },
+			"share": func(f *record.Fields) { f.Int("share") },
+			"cents": func(f *record.Fields) { f.Bool("cents") },
+			"gift":  func(f *record.Fields) { f.Text("gift") },
+		} {
+			f := record.ReadData(data)
+			if read(f); f.Err() == nil || !strings.Contains(f.Err().Error(), entry) {
+				t.Errorf("%s: %s as something else: %v", name, entry, f.Err())
+			}
+		}
+	}
+	if f := record.ReadData(nil); f.Has("cents") || f.Err() != nil {
+		t.Errorf("nothing: %v", f.Err())
+	}
+	recordtest.WantBad(t, record.ReadData(map[string]any{"at": time.Now()}).Err(), "record", `Data["at"]`)
 }
 
 func TestFields(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
@@ -41,6 +42,9 @@ const (
 func Create(ctx context.Context, api API, tables ...Table) error {
 	merged, err := Merge(tables...)
 	if err != nil {
+		return err
+	}
+	if err := check.NotNil(pkg, "api", api); err != nil {
 		return err
 	}
 	for _, table := range merged {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
@@ -134,6 +135,9 @@ func Verify(ctx context.Context, api Reader, tables ...Table) error {
 func diff(ctx context.Context, api Reader, op string, tables []Table, ask func(Table) (ttl, backups bool)) ([]Difference, error) {
 	merged, err := Merge(tables...)
 	if err != nil {
+		return nil, err
+	}
+	if err := check.NotNil(pkg, "api", api); err != nil {
 		return nil, err
 	}
 	var all []Difference

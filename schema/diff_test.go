@@ -304,6 +304,22 @@ func TestDiffRefuses(t *testing.T) {
 	recordtest.WantBad(t, schema.Verify(t.Context(), nil, table("messages"), other), "schema", "table messages")
 }
 
+// A client that nobody has made, and a nil store, are bad input.
+func TestNil(t *testing.T) {
+	t.Parallel()
+	var none *dynamodb.Client
+	var store *other
+	recordtest.WantBad(t, schema.Create(t.Context(), nil, table("messages")), "schema", "api")
+	recordtest.WantBad(t, schema.Create(t.Context(), none), "schema", "api")
+	recordtest.WantBad(t, schema.Verify(t.Context(), none, table("messages")), "schema", "api")
+	_, err := schema.Diff(t.Context(), nil)
+	recordtest.WantBad(t, err, "schema", "api")
+	_, err = schema.Policy(nil)
+	recordtest.WantBad(t, err, "schema", "stores")
+	_, err = schema.OperatorPolicy(store)
+	recordtest.WantBad(t, err, "schema", "stores")
+}
+
 // The tables of a service are named one after the other.
 func TestMismatchesOfSeveralTables(t *testing.T) {
 	t.Parallel()

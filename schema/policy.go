@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 // Store is what a policy is made from. Every store of this library is a Store,
@@ -92,7 +93,7 @@ const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId
 // stores: the caller must grant what these writes need.
 //
 // The error is an [*event.InputError] if Only names a call that the store does not
-// have, or if a store has a call without grants, an action that IAM does not have
+// have, or if a store is nil or has a call without grants, an action that IAM does not have
 // for items, an action that an index does not take, or an index that the table's
 // definition does not have. The error is the same if the definitions of the stores'
 // tables are invalid or contradict each other ([Merge]), and if the policy would not
@@ -118,7 +119,7 @@ func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
 // here: for a name that the store does not have, both policies return an
 // [*event.InputError].
 func Only(store Store, calls ...string) Store {
-	if store == nil {
+	if check.NotNil(pkg, "store", store) != nil {
 		return nil // which the policies refuse
 	}
 	return only{store, calls}
@@ -165,8 +166,8 @@ func policy(stores []Store, of func(Actions) map[string]Grants) (PolicyDocument,
 	tables := make([]Table, len(stores))
 	on := map[ARN][]string{} // the actions, by resource
 	for i, store := range stores {
-		if store == nil {
-			return PolicyDocument{}, event.BadInput(pkg, "stores", "must not have a nil")
+		if err := check.NotNil(pkg, "stores", store); err != nil {
+			return PolicyDocument{}, err
 		}
 		tables[i] = store.Table()
 		if err := store.Actions().validate(tables[i]); err != nil {

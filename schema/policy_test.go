@@ -223,7 +223,7 @@ func TestOnly(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `"place"`) {
 			t.Errorf("%v does not name the call", err)
 		}
-		_, err = policy(schema.Only(nil, "Get"))
+		_, err = policy(schema.Only(nil, "Get"), schema.Only((*orders)(nil), "Get"))
 		recordtest.WantBad(t, err, "schema", "stores")
 		_, err = policy(schema.Only(orders{}))
 		recordtest.WantBad(t, err, "schema", "stores")

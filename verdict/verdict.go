@@ -43,6 +43,7 @@ var known = []struct {
 	is func(error) bool
 	Verdict
 }{
+	{is(ledger.ErrResultNotStored), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*event.InputError], Verdict{Kind: Poison, Status: http.StatusBadRequest}},
 	{is(event.ErrTooOld), Verdict{Kind: Poison, Status: http.StatusGone}},
 	{is(event.ErrUnknownOutcome), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
@@ -88,7 +89,7 @@ func as[E error](err error) bool {
 //
 // A *ledger.PermanentError has the verdict of its cause; if that is unknown or a
 // Retry, it is Poison, with status 422: the work refused the event for good. If the
-// cause is that the work's result cannot be stored, the status is 500.
+// ledger refused the work's result or its actions, the status is 500.
 //
 // Put the errors of your own, and those that mean something else to you, before Of:
 // for a deletion, activity.ErrNotFound is Done. If you join errors, judge each of them:
@@ -117,7 +118,7 @@ func Of(err error) Verdict {
 		return Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}
 	}
 	if bad, ok := errors.AsType[*event.InputError](err); ok && bad.Package == "ledger" && as[*ledger.PermanentError](err) {
-		v.Status = http.StatusInternalServerError // the client did not make the result
+		v.Status = http.StatusInternalServerError // the client did not make the actions
 	}
 	if busy, ok := errors.AsType[*ledger.InProgressError](err); ok && v.Kind == Retry {
 		v.Wait = busy.Wait

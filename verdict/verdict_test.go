@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/counter"
@@ -85,7 +87,7 @@ func TestAnswersOfALimit(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	take := func(at time.Time, id, customer string) error {
-		_, err := s.limits.Take(t.Context(), counter.Take{Key: customer, Event: order(t, at, id), Cap: 3})
+		_, err := s.limits.Take(t.Context(), counter.Take{Key: customer, Event: order(t, at, id), Weight: 1, Cap: 3})
 		return err
 	}
 	now := time.Now()
@@ -170,6 +172,10 @@ func TestAnswersOfTheLedger(t *testing.T) {
 		})
 		wantVerdict(t, err, verdict.Poison, 500)
 	}
+	_, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: "many"}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		return "", make([]types.TransactWriteItem, 100), nil
+	})
+	wantVerdict(t, err, verdict.Poison, 500) // an InputError that is not the client's
 	if _, err := s.seen.Claim(t.Context(), ledger.Request{Key: "held"}); err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +203,7 @@ var values = map[string]error{
 	"ledger.ErrNoResult":            ledger.ErrNoResult,
 	"ledger.ErrLeaseLost":           ledger.ErrLeaseLost,
 	"ledger.ErrResultDiffers":       ledger.ErrResultDiffers,
+	"ledger.ErrResultNotStored":     ledger.ErrResultNotStored,
 	"ledger.ErrNotFound":            ledger.ErrNotFound,
 	"ledger.ErrChanged":             ledger.ErrChanged,
 	"counter.ErrFull":               counter.ErrFull,

@@ -45,7 +45,7 @@ func (l Library) Take(ctx context.Context, o Order, limit int64) (Grant, error) 
 	if err != nil {
 		return Grant{}, err
 	}
-	grant, err := l.Limits.Take(ctx, counter.Take{Key: o.Customer, Event: ev, Cap: limit})
+	grant, err := l.Limits.Take(ctx, counter.Take{Key: o.Customer, Event: ev, Weight: 1, Cap: limit})
 	return Grant{OK: grant.OK, First: grant.First(), Used: grant.Used}, err
 }
 
@@ -54,6 +54,6 @@ func (l Library) Refund(ctx context.Context, o Order) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.Limits.Refund(ctx, counter.Refund{Key: o.Customer, Event: ev, Tombstone: true})
+	_, err = l.Limits.Refund(ctx, counter.Refund{Key: o.Customer, Event: ev, Weight: 1, Tombstone: true})
 	return err
 }

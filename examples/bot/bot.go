@@ -227,7 +227,7 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 	if err != nil { // if another version of this program wrote it, or it was taken back, that ends the delivery
 		return err
 	}
-	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Cap: ThanksADay})
+	grant, err := w.Limits.Take(ctx, counter.Take{Key: chat, Event: ev, Weight: 1, Cap: ThanksADay})
 	switch {
 	case errors.Is(err, event.ErrTooOld): // a week late: its day cannot be counted, and nobody waits for thanks
 		return nil

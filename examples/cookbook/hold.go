@@ -39,7 +39,8 @@ type Spending struct {
 	Cap  int64 // cents a day
 }
 
-// Authorize holds the cents. OK reports whether the day of the purchase has room.
+// Authorize holds the cents. The Grant is Refused if the day of the purchase has no
+// room.
 func (s Spending) Authorize(ctx context.Context, h Hold) (counter.Grant, error) {
 	ev, err := event.Parse(h.Event)
 	if err != nil {

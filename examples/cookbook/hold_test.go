@@ -101,7 +101,7 @@ func TestNoRoomIsAnAnswer(t *testing.T) {
 		}
 	}
 	grant, err := s.Capture(t.Context(), kept(t, "3", 300), 301)
-	if grant.OK || err != nil {
+	if !grant.Refused() || err != nil {
 		t.Errorf("one cent more than there is room for: %+v, %v", grant, err)
 	}
 	wantUsed(t, s, 1000)

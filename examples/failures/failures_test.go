@@ -99,7 +99,7 @@ func TestMidnight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			grant, err := limits.Take(t.Context(), counter.Take{Key: "ann", Event: placed, Cap: 3})
+			grant, err := limits.Take(t.Context(), counter.Take{Key: "ann", Event: placed, Weight: 1, Cap: 3})
 			switch {
 			case errors.Is(err, event.ErrTooOld):
 				return "too old"
@@ -151,7 +151,7 @@ func TestClockSkew(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Request(provider, worker2, "order 1002, placed "+tomorrow.Time().In(r.start.Location()).Format(time.TimeOnly))
-		_, err = r.limits(worker2).Take(t.Context(), counter.Take{Key: "ann", Event: tomorrow, Cap: 3})
+		_, err = r.limits(worker2).Take(t.Context(), counter.Take{Key: "ann", Event: tomorrow, Weight: 1, Cap: 3})
 		if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != "Event" {
 			t.Errorf("Take = %v", err)
 		}

@@ -78,7 +78,7 @@ func (c Cards) Approve(ctx context.Context, charge Charge) (Answer, error) {
 			return "", err // nothing is stored: the next delivery tries again
 		case grant.Refunded:
 			return Refunded, nil
-		case !grant.OK:
+		case grant.Refused():
 			return OverLimit, nil
 		}
 		return Approved, nil

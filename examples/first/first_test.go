@@ -107,7 +107,7 @@ func TestADeclinedChargeStaysDeclined(t *testing.T) {
 	if ev, err = event.New(whole.At, "charge", "4"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cards.Spent.Refund(t.Context(), counter.Refund{Key: "ann", Event: ev, Tombstone: true}); err != nil {
+	if _, err := cards.Spent.Refund(t.Context(), counter.Refund{Key: "ann", Event: ev, Weight: 1, Tombstone: true}); err != nil {
 		t.Fatal(err)
 	}
 	check(first.Charge{ID: "4", Card: "ann", Cents: 1, At: whole.At}, first.Refunded)

@@ -141,7 +141,7 @@ func TestUsageIsCountedOn(t *testing.T) {
 		t.Errorf("60 more: %+v", grant)
 	}
 	add(30) // the old code still runs
-	if grant := take(usage, "1002", 20); grant.OK || grant.Used != 4990 {
+	if grant := take(usage, "1002", 20); !grant.Refused() || grant.Used != 4990 {
 		t.Errorf("20 more: %+v", grant)
 	}
 	if grant := take(usage, "1003", 10); !grant.OK || grant.Used != 5000 {
@@ -184,7 +184,7 @@ func TestAWriteSetsTheExpiry(t *testing.T) {
 		if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(db.Name("usage")), Item: row}); err != nil {
 			t.Fatal(err)
 		}
-		if grant, err := limits.Take(t.Context(), counter.Take{Key: customer, Event: ev, Cap: 5}); err != nil || grant.Used != 2 {
+		if grant, err := limits.Take(t.Context(), counter.Take{Key: customer, Event: ev, Weight: 1, Cap: 5}); err != nil || grant.Used != 2 {
 			t.Fatal(grant, err)
 		}
 		out, err := db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{

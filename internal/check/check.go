@@ -5,11 +5,21 @@ package check
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"time"
 	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/event"
 )
+
+// NotNil refuses nil, and a nil pointer in an interface, such as a *dynamodb.Client
+// that nobody has made.
+func NotNil(pkg, field string, x any) error {
+	if v := reflect.ValueOf(x); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return event.BadInput(pkg, field, "must not be nil")
+	}
+	return nil
+}
 
 // DynamoDB's limits on key attributes, in bytes of UTF-8.
 const (

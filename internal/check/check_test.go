@@ -42,6 +42,15 @@ func TestKeys(t *testing.T) {
 	want(t, "empty key", check.SortKey(pkg, field, ""), false)
 }
 
+func TestNotNil(t *testing.T) {
+	t.Parallel()
+	var none *strings.Reader
+	want(t, "nil", check.NotNil(pkg, field, nil), false)
+	want(t, "a nil pointer", check.NotNil(pkg, field, none), false)
+	want(t, "a pointer", check.NotNil(pkg, field, strings.NewReader("")), true)
+	want(t, "a value", check.NotNil(pkg, field, strings.Reader{}), true)
+}
+
 func TestFinite(t *testing.T) {
 	t.Parallel()
 	for _, x := range []float64{0, 1, -1.5, 1e-130, 9.9e125, -1e125} {

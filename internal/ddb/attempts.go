@@ -70,11 +70,14 @@ func unsent(err error) bool {
 	return strings.HasPrefix(text, "unsupported protocol scheme") || strings.HasPrefix(text, "http: no Host in request URL")
 }
 
+// Open reports whether an attempt may have written. With an API that ignores
+// options, nothing is certain.
+func (a *Attempts) Open() bool { return a.open.Load() || !a.watched.Load() }
+
 // Judge returns the calls' error. It is an [event.ErrUnknownOutcome] unless
-// every attempt certainly wrote nothing. With an API that ignores options,
-// nothing is certain.
+// every attempt certainly wrote nothing.
 func (a *Attempts) Judge(err error) error {
-	if err == nil || a.watched.Load() && !a.open.Load() {
+	if err == nil || !a.Open() {
 		return err
 	}
 	return fmt.Errorf("%w: %w", event.ErrUnknownOutcome, err)

@@ -6,25 +6,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// API has the methods of *dynamodb.Client that erasing calls.
-type API interface {
+type querier interface {
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+// API has the methods of *dynamodb.Client that [Rows] calls.
+type API interface {
+	querier
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
-// batch is the most rows of one BatchWriteItem.
-const batch = 25
+// IndexedAPI has the methods of *dynamodb.Client that [Indexed] calls.
+type IndexedAPI interface {
+	querier
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+// batch is the most rows of one BatchWriteItem, and concurrency the most
+// DeleteItem under way at a time.
+const (
+	batch       = 25
+	concurrency = 8
+)
 
 // tries and pause bound how often rows that came back unprocessed are sent
 // again.
@@ -66,9 +83,9 @@ func (p Partition) query(key []string) *dynamodb.QueryInput {
 	return in
 }
 
-// Rows deletes every row of the partition, by the table's key attributes, and
-// returns how many. It reads nothing else of the rows. After an error the
-// deleted rows stay deleted, and another call continues with the rest.
+// Rows deletes every row of the partition of a table, by the table's key
+// attributes, and returns how many. It reads nothing else of the rows. After an
+// error the deleted rows stay deleted, and another call continues with the rest.
 //
 // A row is deleted even if somebody has changed it since it was found. A row
 // that is written after its page was read stays: call Rows again until it
@@ -77,37 +94,90 @@ func (p Partition) query(key []string) *dynamodb.QueryInput {
 // It takes 1 request and the query's units for each page of 1 MB, then 1 request
 // for each 25 rows and 1 WCU for each KB of a row, and of its entry in each index.
 func Rows(ctx context.Context, api API, p Partition, key ...string) (int, error) {
-	in := p.query(key)
-	erased := 0
-	for {
-		page, err := api.Query(ctx, in)
-		if err != nil {
-			return erased, err
-		}
-		for rows := page.Items; len(rows) > 0; rows = rows[min(batch, len(rows)):] {
-			some := rows[:min(batch, len(rows))]
+	return p.each(ctx, api, key, func(rows []ddb.Item) (erased int, err error) {
+		for some := range slices.Chunk(rows, batch) {
 			left, err := deleteRows(ctx, api, p.Table, some, key)
 			erased += len(some) - left
 			if err != nil {
 				return erased, err
 			}
 		}
-		if len(page.LastEvaluatedKey) == 0 {
-			return erased, nil
+		return erased, nil
+	})
+}
+
+// Indexed is [Rows] for the partition of an index, which lags behind the table:
+// it deletes a row only if the row still belongs to the partition. For that, it
+// takes 1 request for each row.
+func Indexed(ctx context.Context, api IndexedAPI, p Partition, key ...string) (int, error) {
+	return p.each(ctx, api, key, func(rows []ddb.Item) (int, error) {
+		var erased atomic.Int64
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(concurrency)
+		for _, row := range rows {
+			group.Go(func() error {
+				deleted, err := p.deleteOwn(ctx, api, keyOf(row, key))
+				if deleted {
+					erased.Add(1)
+				}
+				return err
+			})
+		}
+		err := group.Wait()
+		return int(erased.Load()), err
+	})
+}
+
+// each calls do with the keys of all rows, page by page, and adds up how many it
+// erased.
+func (p Partition) each(ctx context.Context, api querier, key []string, do func([]ddb.Item) (int, error)) (erased int, _ error) {
+	in := p.query(key)
+	for {
+		page, err := api.Query(ctx, in)
+		if err != nil {
+			return erased, err
+		}
+		n, err := do(page.Items)
+		erased += n
+		if err != nil || len(page.LastEvaluatedKey) == 0 {
+			return erased, err
 		}
 		in.ExclusiveStartKey = page.LastEvaluatedKey
 	}
+}
+
+// keyOf returns the row's key. A query of an index returns the index's key, too.
+func keyOf(row ddb.Item, key []string) ddb.Item {
+	id := make(ddb.Item, len(key))
+	for _, attribute := range key {
+		id[attribute] = row[attribute]
+	}
+	return id
+}
+
+// deleteOwn deletes a row that still belongs to the partition, and reports
+// whether it did. If a reply was lost and the row is gone then, it may have.
+func (p Partition) deleteOwn(ctx context.Context, api IndexedAPI, key ddb.Item) (deleted bool, _ error) {
+	var attempts ddb.Attempts
+	err := ddb.Retry(ctx, func() error {
+		_, err := api.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: aws.String(p.Table), Key: key, ConditionExpression: aws.String("#partition = :partition"),
+			ExpressionAttributeNames:  map[string]string{"#partition": p.Attr},
+			ExpressionAttributeValues: ddb.Item{":partition": p.Value},
+		}, attempts.Watch)
+		return err
+	})
+	if _, refused := ddb.Refused(err); refused {
+		return attempts.Open(), nil
+	}
+	return err == nil, err
 }
 
 // deleteRows deletes up to 25 rows and returns how many are left after an error.
 func deleteRows(ctx context.Context, api API, table string, rows []ddb.Item, key []string) (left int, err error) {
 	requests := make([]types.WriteRequest, len(rows))
 	for i, row := range rows {
-		id := make(ddb.Item, len(key))
-		for _, attribute := range key { // a query of an index returns its key, too
-			id[attribute] = row[attribute]
-		}
-		requests[i] = types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: id}}
+		requests[i] = types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: keyOf(row, key)}}
 	}
 	for try := 0; ; try++ {
 		out, err := api.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: requests}})

@@ -72,17 +72,50 @@ func TestRows(t *testing.T) {
 }
 
 // The rows of an index come with the key of the index, which is not part of
-// their own key.
-func TestRowsOfAnIndex(t *testing.T) {
+// their own key. Lost requests and replies are tried again, and a row counts as
+// deleted even if only the reply was lost.
+func TestIndexed(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
 	table := orders(t, db)
-	for i := range 30 {
-		put(t, db, table, fmt.Sprint("customer", i%3), i, "")
+	for i := range 60 {
+		put(t, db, table, fmt.Sprint("customer", i%3), i, strings.Repeat("x", 40<<10)) // three pages
 	}
 	inLund := erase.Partition{Table: table, Index: "by-city", Attr: "city", Value: item.S("Lund")}
-	if n, err := erase.Rows(t.Context(), db.Client(), inLund, "customer", "order"); n != 30 || err != nil {
-		t.Errorf("%d, %v, want 30", n, err)
+	for nth, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.Conflict} {
+		db.Inject(dynamotest.Fault{Do: do, Op: "DeleteItem", Nth: 1 + 4*nth})
+	}
+	for _, want := range []int{60, 0} {
+		if n, err := erase.Indexed(t.Context(), db.Client(), inLund, "customer", "order"); n != want || err != nil {
+			t.Errorf("%d, %v, want %d", n, err, want)
+		}
+	}
+}
+
+// stale is an index that lags behind the table.
+type stale struct{ *dynamodb.Client }
+
+func (s stale) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return scripted{rows: 3}.Query(context.Background(), in)
+}
+
+// Rows that are gone, or in another partition by now, do not count and stay.
+func TestIndexedLeavesWhatMoved(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	table := orders(t, db)
+	put(t, db, table, "Ada", 0, "")
+	put(t, db, table, "Ada", 1, "")
+	inMalmo := erase.Partition{Table: table, Index: "by-city", Attr: "city", Value: item.S("Malmö")}
+	inLund := inMalmo
+	inLund.Value = item.S("Lund")
+	for i, tc := range []struct {
+		p    erase.Partition
+		want int
+	}{{inMalmo, 0}, {inLund, 2}, {inLund, 0}} {
+		if n, err := erase.Indexed(t.Context(), stale{db.Client()}, tc.p, "customer", "order"); n != tc.want || err != nil {
+			t.Errorf("%d: %d, %v, want %d", i, n, err, tc.want)
+		}
 	}
 }
 

@@ -14,7 +14,13 @@ type checker struct {
 	found []string
 	// alone is an error that is reported instead of the list.
 	alone *Error
+	deep  bool // the request is nested more deeply than newerDepth
+	newer bool // DynamoDB's newer code reads the request, if it is not deep
 }
+
+// newerDepth is the most containers that DynamoDB's newer code reads inside one
+// another. A deeper request is read by its older code.
+const newerDepth = 128
 
 func (c *checker) err() *Error {
 	switch {
@@ -22,6 +28,9 @@ func (c *checker) err() *Error {
 		return c.alone
 	case len(c.found) == 0:
 		return nil
+	}
+	if c.newer && !c.deep && !slices.ContainsFunc(c.found, isMissing) {
+		c.inNewer()
 	}
 	plural := "s"
 	if len(c.found) == 1 {
@@ -33,6 +42,36 @@ func (c *checker) err() *Error {
 		err.First = c.found[0]
 	}
 	return err
+}
+
+// newerTexts are the constraints that the newer code checks on its own, before
+// the others: the places of their members in the older texts, and its own texts.
+var newerTexts = []struct{ at, text string }{
+	{"Value '' at 'tableName'", "Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1"},
+	{"at 'returnValues'", "Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]"},
+	{"at 'conditionalOperator'", textOperators},
+}
+
+// textOperators is AWS's own: AND is meant.
+const textOperators = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
+
+// inNewer changes the list to that of the newer code. An empty name of a table is
+// reported alone.
+func (c *checker) inNewer() {
+	var first []string
+	for i, newer := range newerTexts {
+		at := slices.IndexFunc(c.found, func(text string) bool { return strings.Contains(text, newer.at) })
+		switch {
+		case at < 0:
+		case i == 0:
+			c.found = []string{newer.text}
+			return
+		default:
+			first = append(first, newer.text)
+			c.found = slices.Delete(c.found, at, at+1)
+		}
+	}
+	c.found = append(first, c.found...)
 }
 
 // ok reports whether nothing has been found so far.

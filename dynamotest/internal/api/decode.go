@@ -54,7 +54,7 @@ func Decode(body []byte, req Request) *Error {
 	if err := r.Err(); err != nil {
 		return serialization(err)
 	}
-	var c checker
+	c := checker{deep: r.Deepest() > newerDepth}
 	req.check(&c)
 	return c.err()
 }

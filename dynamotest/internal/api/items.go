@@ -45,6 +45,7 @@ func (w *Write) field(r *jsonx.Reader, member string) {
 // checkEnums checks the common members of operations on one item, except the
 // table's name, which has a different place in the list of each.
 func (w *Write) checkEnums(c *checker) {
+	c.newer = true
 	c.returnItemCollectionMetrics(w.ReturnItemSizeRange)
 	c.enum("returnValues", w.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 	c.returnValuesOnFailure("returnValuesOnConditionCheckFailure", w.ReturnOnFailure)
@@ -59,7 +60,11 @@ func (w *Write) checkOld(c *checker, keyMember string, key Item) {
 	c.tableName("tableName", w.TableName)
 	c.require(keyMember, key.Set)
 	if c.ok() && w.ReturnValues.Set && w.ReturnValues.Value != "ALL_OLD" && w.ReturnValues.Value != "NONE" {
-		c.fail(ByRequest(Invalid("ReturnValues can only be ALL_OLD or NONE")))
+		err := Invalid("ReturnValues can only be ALL_OLD or NONE")
+		if !c.deep {
+			err = ByRequest(err)
+		}
+		c.fail(err)
 	}
 }
 

@@ -51,7 +51,7 @@ func (p *Page) field(r *jsonx.Reader, member string) {
 // of the legacy filter.
 func (p *Page) checkCommon(c *checker, filter string) {
 	if l := p.Legacy; l != nil && l.Operator.Set && !slices.Contains(conditionalOperators, l.Operator.Value) {
-		c.fail(Invalid("Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]")) // AND is meant
+		c.fail(Invalid(textOperators))
 	}
 	c.enum("select", p.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.indexName(p.IndexName)

@@ -150,7 +150,7 @@ func (d *decoder) member(r *jsonx.Reader, kind Kind, depth int) Value {
 	case BOOL:
 		return Bool(r.Bool())
 	case NULL:
-		if !isTrue(r) {
+		if !r.Bool() {
 			d.refuse(&Error{Message: msgNullNotTrue})
 		}
 		return Null()
@@ -164,14 +164,6 @@ func (d *decoder) member(r *jsonx.Reader, kind Kind, depth int) Value {
 		d.refuseIf(err)
 	}
 	return v
-}
-
-// isTrue reads the value of a NULL, where a text is accepted as a Boolean.
-func isTrue(r *jsonx.Reader) bool {
-	if r.Peek() == jsonx.String {
-		return r.String() == "true"
-	}
-	return r.Bool()
 }
 
 func (d *decoder) list(r *jsonx.Reader, depth int) []Value {

@@ -40,9 +40,6 @@ func isTaken(err error) bool {
 	return ok && wrong.Taken
 }
 
-// TooDeep reports whether a value was refused only for its depth.
-func (e *Error) TooDeep() bool { return e.Message == msgNesting }
-
 // InOlder returns the older code's text for e.
 func (e *Error) InOlder() string {
 	if e.Older != "" {

@@ -1,6 +1,7 @@
 package attr
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ const (
 // zero. Zero has no digits.
 type decimal struct {
 	neg    bool
-	exp    int
+	exp    int64
 	digits string // one to 38 of '0'…'9'
 }
 
@@ -80,11 +81,11 @@ func parseDecimal(text string) (decimal, error) {
 	d.set(whole, fraction, shift)
 	judged, zero := d, d.digits == ""
 	if zero { // the newer code also checks its exponent
-		judged = decimal{digits: "0", exp: shift - len(fraction) + 1}
+		judged = decimal{digits: "0", exp: shift - int64(len(fraction)) + 1}
 	}
 	if wrong := judged.check(); wrong != nil {
-		wrong.Older = olderRange(text, judged.exp, shift, len(fraction))
-		wrong.Taken = zero && readByOlder(shift, len(fraction))
+		wrong.Older = olderRange(text, judged.exp, shift, int64(len(fraction)))
+		wrong.Taken = zero && readByOlder(shift, int64(len(fraction)))
 		return decimal{}, wrong // for a zero this value is valid
 	}
 	return d, nil
@@ -92,14 +93,14 @@ func parseDecimal(text string) (decimal, error) {
 
 // readByOlder reports whether the older code can read an exponent: 32 bits must
 // hold it, and also its difference to the count of digits after the point.
-func readByOlder(shift, fraction int) bool {
-	return shift == int(int32(shift)) && fraction-shift == int(int32(fraction-shift))
+func readByOlder(shift, fraction int64) bool {
+	return shift == int64(int32(shift)) && fraction-shift == int64(int32(fraction-shift))
 }
 
 // olderRange returns the older code's text about a number out of range. If 32 bits
 // do not hold the number's magnitude, it wraps around.
-func olderRange(text string, exp, shift, fraction int) string {
-	switch wrapped := int(int32(exp)); {
+func olderRange(text string, exp, shift, fraction int64) string {
+	switch wrapped := int32(exp); {
 	case !readByOlder(shift, fraction):
 		return notNumeric(text).Message
 	case wrapped > maxExp:
@@ -110,45 +111,31 @@ func olderRange(text string, exp, shift, fraction int) string {
 	return ""
 }
 
-// parseExponent reads the exponent after a number's digits. An exponent far out
-// of range is replaced by a smaller one that is still far out of range with any
-// digits, because a text is not longer than a request.
-func parseExponent(s string) (int, bool) {
+// parseExponent reads the exponent after a number's digits. 64 bits must hold it.
+// An exponent far out of range is replaced by a smaller one that is still far out
+// of range with any digits, because a text is not longer than a request.
+func parseExponent(s string) (int64, bool) {
 	if s == "" {
 		return 0, true
 	}
 	if s[0] != 'e' && s[0] != 'E' {
 		return 0, false
 	}
-	s = s[1:]
-	sign := 1
-	if s != "" && (s[0] == '+' || s[0] == '-') {
-		if s[0] == '-' {
-			sign = -1
-		}
-		s = s[1:]
-	}
-	if s == "" || countDigits(s) != len(s) {
-		return 0, false
-	}
 	const farOut = 1 << 40
-	exp := 0
-	for i := range len(s) {
-		exp = min(exp*10+int(s[i]-'0'), farOut)
-	}
-	return sign * exp, true
+	exp, err := strconv.ParseInt(s[1:], 10, 64)
+	return max(-farOut, min(exp, farOut)), err == nil
 }
 
 // set makes d the number whole.fraction × 10^shift, and keeps its sign.
-func (d *decimal) set(whole, fraction string, shift int) {
+func (d *decimal) set(whole, fraction string, shift int64) {
 	whole = strings.TrimLeft(whole, "0")
 	fraction = strings.TrimRight(fraction, "0")
 	if whole == "" {
 		significant := strings.TrimLeft(fraction, "0")
-		d.exp = shift - (len(fraction) - len(significant))
+		d.exp = shift - int64(len(fraction)-len(significant))
 		d.digits = significant
 	} else {
-		d.exp = shift + len(whole)
+		d.exp = shift + int64(len(whole))
 		d.digits = whole
 		if fraction != "" {
 			d.digits += fraction
@@ -176,26 +163,26 @@ func (d decimal) check() *Error {
 
 // String returns the canonical text.
 func (d decimal) String() string {
-	n := len(d.digits)
+	n, exp := len(d.digits), int(d.exp)
 	if n == 0 {
 		return "0"
 	}
-	buf := make([]byte, 0, 8+max(n, d.exp, n-d.exp))
+	buf := make([]byte, 0, 8+max(n, exp, n-exp))
 	if d.neg {
 		buf = append(buf, '-')
 	}
 	switch {
-	case d.exp <= 0:
+	case exp <= 0:
 		buf = append(buf, '0', '.')
-		buf = appendZeros(buf, -d.exp)
+		buf = appendZeros(buf, -exp)
 		buf = append(buf, d.digits...)
-	case d.exp >= n:
+	case exp >= n:
 		buf = append(buf, d.digits...)
-		buf = appendZeros(buf, d.exp-n)
+		buf = appendZeros(buf, exp-n)
 	default:
-		buf = append(buf, d.digits[:d.exp]...)
+		buf = append(buf, d.digits[:exp]...)
 		buf = append(buf, '.')
-		buf = append(buf, d.digits[d.exp:]...)
+		buf = append(buf, d.digits[exp:]...)
 	}
 	return string(buf)
 }

@@ -47,8 +47,10 @@ func TestNumberRefuses(t *testing.T) {
 		"١": "converted", "1e5e5": "converted",
 		digits38 + "1":        "38 significant",
 		"0." + digits38 + "1": "38 significant",
-		"1E126":               "overflow", "-1E126": "overflow", "10E125": "overflow", "1e999999999999999999999": "overflow",
-		"1E-131": "underflow", "-0.1E-130": "underflow", "1e-999999999999999999999": "underflow",
+		"1E126":               "overflow", "-1E126": "overflow", "10E125": "overflow", "1e9223372036854775807": "overflow",
+		"1E-131": "underflow", "-0.1E-130": "underflow", "1e-9223372036854775808": "underflow",
+		"1e9223372036854775808": "converted", "-1e9223372036854775808": "converted", "1e-9223372036854775809": "converted",
+		"0e9223372036854775808": "converted", "1e00000000000000000000999999999999999999": "overflow", "1e+-5": "converted", "1e1_0": "converted",
 	}
 	for text, want := range tests {
 		v, err := attr.Number(text)

@@ -53,7 +53,7 @@ func (m Map) Size() int {
 // side of the point, and one for a minus.
 func numberSize(canonical string) int {
 	d := split(canonical)
-	whole := min(max(d.exp, 0), len(d.digits))
+	whole := min(max(int(d.exp), 0), len(d.digits))
 	fraction := len(d.digits) - whole
 	size := 1 + (whole+1)/2 + (fraction+1)/2
 	if d.neg {

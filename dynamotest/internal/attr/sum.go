@@ -26,7 +26,7 @@ func sum(a, b string, minus bool) (Value, error) {
 	}
 	// In units of 10^low both are integers. They have fewer than 300 digits,
 	// because both exponents are in range.
-	low := min(x.exp-len(x.digits), y.exp-len(y.digits))
+	low := min(x.exp-int64(len(x.digits)), y.exp-int64(len(y.digits)))
 	total := new(big.Int).Add(x.scaled(low), y.scaled(low))
 
 	digits, neg := strings.CutPrefix(total.String(), "-")
@@ -53,12 +53,12 @@ func shortInts(a, b string) (x, y int64, ok bool) {
 }
 
 // scaled returns d / 10^low, which must be an integer.
-func (d decimal) scaled(low int) *big.Int {
+func (d decimal) scaled(low int64) *big.Int {
 	n := new(big.Int)
 	if d.digits == "" {
 		return n
 	}
-	n.SetString(d.digits+strings.Repeat("0", d.exp-len(d.digits)-low), 10)
+	n.SetString(d.digits+strings.Repeat("0", int(d.exp-low)-len(d.digits)), 10)
 	if d.neg {
 		n.Neg(n)
 	}

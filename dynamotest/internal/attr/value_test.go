@@ -123,7 +123,8 @@ func TestDecodeStops(t *testing.T) {
 	tests := map[string]string{
 		`{"a":{"S":1}}`:            "NUMBER_VALUE cannot be converted to String",
 		`{"a":{"N":1}}`:            "NUMBER_VALUE cannot be converted to String",
-		`{"a":{"BOOL":"true"}}`:    "STRING_VALUE cannot be converted to Boolean",
+		`{"a":{"BOOL":"x"}}`:       "Unexpected token received from parser",
+		`{"a":{"NULL":"x"}}`:       "Unexpected token received from parser",
 		`{"a":{"NULL":1}}`:         "NUMBER_VALUE cannot be converted to Boolean",
 		`{"a":{"B":1}}`:            "only base-64-encoded strings are convertible to bytes",
 		`{"a":{"B":"?"}}`:          "only base-64-encoded strings are convertible to bytes",

@@ -37,7 +37,7 @@ func item(t *testing.T, text string) attr.Map {
 func update(t *testing.T, members string) (Bound, *api.Error) {
 	t.Helper()
 	req := decode(t, `{"TableName":"plain","Key":{"id":{"S":"x"}},`+members+`}`, new(api.UpdateItem))
-	src := Sources{Condition: req.Condition, Update: req.Update, Valued: "none is here"}
+	src := Sources{Condition: req.Condition, Update: req.Update, Valued: ": none is here"}
 	if err := src.Check(&req.Expressions); err != nil {
 		return Bound{}, err
 	}
@@ -47,7 +47,7 @@ func update(t *testing.T, members string) (Bound, *api.Error) {
 func query(t *testing.T, members string) (Bound, *api.Error) {
 	t.Helper()
 	req := decode(t, `{"TableName":"plain",`+members+`}`, new(api.Query))
-	src := Sources{Filter: req.Filter, Projection: req.Projection, Keys: req.KeyCondition, Query: true, Valued: "none is there"}
+	src := Sources{Filter: req.Filter, Projection: req.Projection, Keys: req.KeyCondition, Query: true, Valued: ": none is there"}
 	if err := src.Check(&req.Expressions); err != nil {
 		return Bound{}, err
 	}

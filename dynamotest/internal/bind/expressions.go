@@ -67,8 +67,9 @@ type Bound struct {
 // Sources are the expressions of one request before parsing.
 type Sources struct {
 	Condition, Filter, Update, Projection, Keys api.Opt[string]
-	// Valued is the part of an error text that names the expressions of the
-	// operation that may have values, and says that they are null.
+	// Valued is the end of an error text that names the expressions of the
+	// operation that may have values, and says that they are null. Writes of one
+	// item leave it out.
 	Valued string
 	Query  bool // the operation is Query
 }
@@ -93,7 +94,7 @@ func (s *Sources) Check(e *api.Expressions) *api.Error {
 	case e.Names.Set && !s.any():
 		return api.Invalid("ExpressionAttributeNames can only be specified when using expressions")
 	case e.Values.Set && !s.valued():
-		return api.Invalid("ExpressionAttributeValues can only be specified when using expressions: %s", s.Valued)
+		return api.Invalid("ExpressionAttributeValues can only be specified when using expressions%s", s.Valued)
 	}
 	return s.checkSizes()
 }

@@ -92,6 +92,20 @@ func checkCreate(req *api.CreateTable) *api.Error {
 	return checkNewTags(req.Tags)
 }
 
+// maxUnits is the most units that a request may ask for, whatever the quotas are.
+const maxUnits = 1_000_000_000_000
+
+// checkUnits refuses throughput that no table can have.
+func checkUnits(t api.Throughput) *api.Error {
+	switch {
+	case t.Read.Value > maxUnits:
+		return api.Invalid("Given value %d for ReadCapacityUnits is out of bounds", t.Read.Value)
+	case t.Write.Value > maxUnits:
+		return api.Invalid("Given value %d for WriteCapacityUnits is out of bounds", t.Write.Value)
+	}
+	return nil
+}
+
 func checkThroughput(provisioned bool, t api.Opt[api.Throughput]) *api.Error {
 	switch {
 	case provisioned && !t.Set:
@@ -99,7 +113,7 @@ func checkThroughput(provisioned bool, t api.Opt[api.Throughput]) *api.Error {
 	case !provisioned && t.Set:
 		return api.InvalidParameter("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
 	}
-	return nil
+	return checkUnits(t.Value)
 }
 
 // checkAttributes refuses two definitions of one attribute.

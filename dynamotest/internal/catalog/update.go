@@ -18,9 +18,20 @@ func Created(req *api.UpdateTable) *api.Index {
 	return nil
 }
 
-// CheckIndexUpdates refuses changes of global indexes that are invalid for any
-// table: each must be exactly one action, and the only one on its index.
-func CheckIndexUpdates(updates []api.IndexUpdate) *api.Error {
+// CheckUpdate refuses a request that is invalid for any table: it must change
+// something, no table has so much throughput, and each change of a global index
+// must be exactly one action, and the only one on its index.
+func CheckUpdate(req *api.UpdateTable) *api.Error {
+	if !changesSomething(req) {
+		return api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
+	}
+	if err := checkUnits(req.Throughput.Value); err != nil {
+		return err
+	}
+	return checkIndexUpdates(req.Indexes)
+}
+
+func checkIndexUpdates(updates []api.IndexUpdate) *api.Error {
 	seen := map[string]bool{}
 	for _, u := range updates {
 		name, actions := "", 0
@@ -65,9 +76,6 @@ func (t Table) Updated(req *api.UpdateTable, streaming bool) (Table, *api.Error)
 	}
 	if err := t.checkStream(req.Stream, streaming); err != nil {
 		return t, err
-	}
-	if !changesSomething(req) {
-		return t, api.Invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required")
 	}
 	return out, nil
 }

@@ -32,7 +32,6 @@ func TestUpdated(t *testing.T) {
 		want           string // a part of the description, or of the error
 		refused        bool
 	}{
-		"nothing":                 {orders, ``, false, "At least one of ProvisionedThroughput", true},
 		"throughput":              {orders, provisioned, false, `"ReadCapacityUnits":1,"WriteCapacityUnits":2},"DeletionProtectionEnabled"`, false},
 		"the same throughput":     {orders, `"ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":6}`, false, "for the table will not change", true},
 		"throughput on demand":    {plain, provisioned, false, "can be specified when BillingMode is PAY_PER_REQUEST", true},
@@ -132,15 +131,25 @@ func TestTwentyIndexes(t *testing.T) {
 	}
 }
 
-// Each change of an index must be one action, and the only one on its index.
-func TestCheckIndexUpdates(t *testing.T) {
+// A request must ask for a change, and for units that a table can have. Each
+// change of an index must be one action, and the only one on its index.
+func TestCheckUpdate(t *testing.T) {
 	t.Parallel()
+	for members, want := range map[string]string{
+		``: "At least one of ProvisionedThroughput",
+		`,"AttributeDefinitions":[{"AttributeName":"a","AttributeType":"N"}]`:                 "At least one of ProvisionedThroughput",
+		`,"ProvisionedThroughput":{"ReadCapacityUnits":1000000000000,"WriteCapacityUnits":1}`: "",
+		`,"ProvisionedThroughput":{"ReadCapacityUnits":1000000000001,"WriteCapacityUnits":1}`: "Given value 1000000000001 for ReadCapacityUnits is out of bounds",
+		`,"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1000000000001}`: "Given value 1000000000001 for WriteCapacityUnits is out of bounds",
+	} {
+		refused(t, catalog.CheckUpdate(decode(t, `{"TableName":"orders"`+members+`}`, new(api.UpdateTable))), want)
+	}
 	for updates, want := range map[string]string{
 		`{"Delete":{"IndexName":"one"}},{"Delete":{"IndexName":"two"}}`: "",
 		`{"Delete":{"IndexName":"one"}},{"Delete":{"IndexName":"one"}}`: "simultaneously. Index: one",
 		`{}`: "must not be null",
 		`{"Update":{"IndexName":"one"},"Delete":{"IndexName":"one"}}`: "Only one global secondary index action is allowed",
 	} {
-		refused(t, catalog.CheckIndexUpdates(decode(t, `{"TableName":"orders",`+indexes(updates)+`}`, new(api.UpdateTable)).Indexes), want)
+		refused(t, catalog.CheckUpdate(decode(t, `{"TableName":"orders",`+indexes(updates)+`}`, new(api.UpdateTable))), want)
 	}
 }

@@ -191,7 +191,7 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 			if w == nil {
 				kind, w = api.Delete, t.Writes[j].Delete
 			}
-			prepared, err := prepare(kind, w, t.Table)
+			prepared, err := prepare(kind, w, t.Table, false)
 			if err != nil {
 				return nil, err
 			}

@@ -21,19 +21,16 @@ func prepareReads(table string, keys []api.Item, projection api.Opt[string], e *
 	if err := src.Check(e); err != nil {
 		return nil, err
 	}
+	b, err := src.Bind(e)
+	if err != nil {
+		return nil, err
+	}
 	reads := make([]*read, len(keys))
 	for i, key := range keys {
 		if err := key.Wrong(); err != nil {
 			return nil, err
 		}
-		reads[i] = &read{table: table, key: key}
-	}
-	b, err := src.Bind(e)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range reads {
-		r.Bound = b
+		reads[i] = &read{table: table, key: key, Bound: b}
 	}
 	return reads, nil
 }

@@ -210,6 +210,9 @@ func TestRefusedItems(t *testing.T) {
 	update := func(expression, values string) string {
 		return fmt.Sprintf(`{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"UpdateExpression":%q,"ExpressionAttributeValues":{%s}}`, expression, values)
 	}
+	only := func(expression, condition string) string {
+		return fmt.Sprintf(`{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"UpdateExpression":%q,"ConditionExpression":%q}`, expression, condition)
+	}
 	do(t, eng, "PutItem", song(`"artist":{"S":"a"},"song":{"N":"1"},"year":{"N":"2000"},"words":{"S":"la"}`))
 	deep := strings.Repeat(`{"L":[`, 32) + `{"S":"x"}` + strings.Repeat(`]}`, 32)
 	testRefusals(t, eng, []refusal{
@@ -244,6 +247,14 @@ func TestRefusedItems(t *testing.T) {
 		{"reserved word", "UpdateItem", update("SET count = :v", `":v":{"S":"x"}`), "Validation", "reserved keyword: count"},
 		{"missing operand", "UpdateItem", update("SET v = nothing + :v", `":v":{"N":"1"}`), "Validation", "refers to an attribute that does not exist"},
 		{"path into a key", "UpdateItem", `{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"UpdateExpression":"SET v = artist.x"}`, "Validation", "not allowed: Key: artist"},
+		{"change inside an index key", "UpdateItem", only("REMOVE genre.x", "attribute_exists(artist)"), "Validation", "IndexKey: genre"},
+		{"change inside an index key under a false condition", "UpdateItem", only("REMOVE genre.x", "attribute_exists(w)"), "ConditionalCheckFailed", ""},
+		{"read inside an index key under a false condition", "UpdateItem", only("SET v = genre.x", "attribute_exists(w)"), "ConditionalCheckFailed", ""},
+		{"read inside a key under a false condition", "UpdateItem", only("SET v = artist.x", "attribute_exists(w)"), "ConditionalCheckFailed", ""},
+		{"change inside a key under a false condition", "UpdateItem", only("REMOVE artist.x", "attribute_exists(w)"), "ConditionalCheckFailed", ""},
+		{"condition inside an index key", "UpdateItem", only("REMOVE genre.x", "attribute_exists(genre.y)"), "Validation", "IndexKey: genre"},
+		{"condition inside a key and change of it", "UpdateItem", only("REMOVE artist.x", "attribute_exists(artist.y)"), "Validation", "not allowed: Key: artist"},
+		{"change inside an index key in a transaction under a false condition", "TransactWriteItems", `{"TransactItems":[{"Update":` + only("REMOVE genre.x", "attribute_exists(w)") + `}]}`, "TransactionCanceled", "[ConditionalCheckFailed]"},
 		{"path into an index key", "GetItem", `{"TableName":"music","Key":{"artist":{"S":"a"},"song":{"N":"1"}},"ProjectionExpression":"genre.x"}`, "Validation", "IndexKey: genre"},
 		{"names without an expression", "GetItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"ExpressionAttributeNames":{"#x":"y"}}`, "Validation", "can only be specified when using expressions"},
 		{"no names", "GetItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"ProjectionExpression":"x","ExpressionAttributeNames":{}}`, "Validation", "ExpressionAttributeNames must not be empty"},

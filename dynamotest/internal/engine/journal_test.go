@@ -271,7 +271,7 @@ func TestTheJournalIsEncodedBeforeTheLock(t *testing.T) {
 	if err := api.Decode([]byte(`{"TableName":"plain","Item":{"id":{"N":"7"},"is":{"S":"planned"}}}`), &req); err != nil {
 		t.Fatal(err)
 	}
-	w, err := prepare(api.Put, &req.Write, "plain")
+	w, err := prepare(api.Put, &req.Write, "plain", false)
 	if err != nil {
 		t.Fatal(err)
 	}

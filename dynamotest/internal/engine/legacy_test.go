@@ -181,7 +181,7 @@ func TestLegacyRefusals(t *testing.T) {
 		{"count of attributes", "Scan", query(`"AttributesToGet":["a"],"Select":"COUNT"`), "Validation", "Cannot specify the AttributesToGet when choosing to get only the Count"},
 		{"operator alone", "DeleteItem", del(`"ConditionalOperator":"AND"`), "Validation", "ConditionalOperator cannot be used without Filter or Expected"},
 		{"operator of one", "DeleteItem", del(`"ConditionalOperator":"AND","Expected":{"a":{"Exists":false}}`), "Validation", "ConditionalOperator can only be used when Filter or Expected has two or more elements"},
-		{"unknown operator", "DeleteItem", del(`"ConditionalOperator":"XOR","Expected":{"a":{"Exists":false},"b":{"Exists":false}}`), "Validation", "at 'conditionalOperator' failed to satisfy constraint"},
+		{"unknown operator", "DeleteItem", del(`"ConditionalOperator":"XOR","Expected":{"a":{"Exists":false},"b":{"Exists":false}}`), "Validation", "1 validation error detected: Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"},
 		{"unknown comparison", "DeleteItem", del(`"Expected":{"a":{"ComparisonOperator":"eq","Value":{"S":"x"}}}`), "Validation", "Value 'eq' at 'expected.a.member.comparisonOperator' failed to satisfy constraint"},
 		{"no comparison", "Scan", query(`"ScanFilter":{"a":{"AttributeValueList":[{"S":"x"}]}}`), "Validation", "Value null at 'scanFilter.a.member.comparisonOperator'"},
 		{"null expected", "DeleteItem", del(`"Expected":{"a":null}`), "Validation", "ExpectedAttributeValue must not be null for Attribute: a"},

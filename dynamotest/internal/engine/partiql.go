@@ -170,17 +170,17 @@ func (e *Engine) applyStatement(w *write) (change, *api.Error) {
 	return c, err
 }
 
-// statementRead returns the read of the one item that a SELECT names, and its
-// other conditions. The error of a SELECT that does not name an item depends on
-// the operation.
-func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, []expr.Term, *api.Error) {
+// statementRead returns the read of the one item that a SELECT among others
+// names. Its WHERE must be the key and nothing else. The error of another WHERE
+// depends on the operation.
+func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, *api.Error) {
 	names, refused := e.primaryKey(b.Table)
 	if refused != nil {
-		return nil, nil, refused
+		return nil, refused
 	}
 	key, rest, err := b.Where.Key(names)
-	if err != nil || b.Index != "" {
-		return nil, nil, errNeedsKey(operation)
+	if err != nil || b.Index != "" || len(rest) > 0 {
+		return nil, api.Invalid("Select statements within %s must specify the primary key in the where clause.", operation)
 	}
 	r := &read{table: b.Table, key: api.Item{Map: key, Set: true}}
 	if r.Selection, err = b.Selection(); err == nil && r.Selection != nil {
@@ -189,13 +189,9 @@ func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, []exp
 		r.Selection, err = r.Selection.InPlace()
 	}
 	if err != nil {
-		return nil, nil, api.Wrong(err)
+		return nil, api.Wrong(err)
 	}
-	return r, rest, nil
-}
-
-func errNeedsKey(operation string) *api.Error {
-	return api.Invalid("Select statements within %s must specify the primary key in the where clause.", operation)
+	return r, nil
 }
 
 // pinned returns the key that a condition pins, or nil if it does not pin one.

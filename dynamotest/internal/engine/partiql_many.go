@@ -1,15 +1,11 @@
 package engine
 
 import (
-	"errors"
-	"slices"
 	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/partiql"
 )
@@ -30,7 +26,8 @@ func checkMixed(operation string, list []*partiql.Bound) *api.Error {
 	return nil
 }
 
-// checkParameters refuses a request if a value in any statement is invalid.
+// checkParameters refuses a transaction if a value in any statement is invalid.
+// In a batch such a value only spoils its own statement.
 func checkParameters(list []api.Statement) *api.Error {
 	for i := range list {
 		if err := list[i].ParametersErr; err != nil {
@@ -38,15 +35,6 @@ func checkParameters(list []api.Statement) *api.Error {
 		}
 	}
 	return nil
-}
-
-// checkReadable is checkParameters for a batch. There a value that can be read,
-// but is too deep, only spoils its own statement.
-func checkReadable(list []api.Statement) *api.Error {
-	return checkParameters(slices.DeleteFunc(slices.Clone(list), func(s api.Statement) bool {
-		var value *attr.Error
-		return errors.As(s.ParametersErr, &value) && value.TooDeep()
-	}))
 }
 
 // An answer is the result of one statement of a batch.
@@ -58,9 +46,6 @@ type answer struct {
 }
 
 func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatement) (reply, *api.Error) {
-	if err := checkReadable(req.Statements); err != nil {
-		return nil, err
-	}
 	list := make([]*partiql.Bound, len(req.Statements))
 	answers := make([]answer, len(req.Statements))
 	for i := range req.Statements {
@@ -153,15 +138,9 @@ func (e *Engine) answerWrite(b *partiql.Bound) answer {
 }
 
 func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
-	r, rest, err := e.statementRead(b, "BatchExecuteStatement")
+	r, err := e.statementRead(b, "BatchExecuteStatement")
 	if err != nil {
 		return answer{err: err}
-	}
-	if len(rest) > 0 {
-		var wrong error
-		if r.Filter, wrong = expr.Apply("AND", rest...).Predicate(); wrong != nil {
-			return answer{err: api.Wrong(wrong)}
-		}
 	}
 	r.late = !consistentRead
 	e.mu.RLock()
@@ -175,7 +154,7 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 		return answer{table: t.name, err: err}
 	}
 	a := answer{table: t.name, cost: capacity.Consumed{Table: t.name, Base: cost}}
-	if rec != nil && (r.Filter == nil || r.Filter.Match(rec.item)) {
+	if rec != nil {
 		a.item = func(w *api.Writer) { w.Item("Item", r.shown(rec)) }
 	}
 	return a
@@ -185,7 +164,7 @@ func (a *answer) writeTo(w *api.Writer) {
 	if a.err != nil {
 		w.Object("Error", func() {
 			w.Text("Code", shortCode(a.err.Code))
-			w.Text("Message", a.err.Message)
+			w.Text("Message", api.OperationNamed("BatchExecuteStatement").Told(a.err).Message)
 		})
 	}
 	if a.table != "" {
@@ -272,10 +251,7 @@ func (e *Engine) transactSelects(call *Call, req *api.ExecuteTransaction, list [
 		if b.Index != "" {
 			return nil, inTransaction(i, api.Invalid("Reads on indices are not supported within transactions."))
 		}
-		r, rest, err := e.statementRead(b, "ExecuteTransaction")
-		if err == nil && len(rest) > 0 {
-			err = errNeedsKey("ExecuteTransaction")
-		}
+		r, err := e.statementRead(b, "ExecuteTransaction")
 		if err != nil {
 			return nil, inTransaction(i, err)
 		}
@@ -285,15 +261,7 @@ func (e *Engine) transactSelects(call *Call, req *api.ExecuteTransaction, list [
 	if err != nil {
 		return nil, err
 	}
-	return transactionReply(call, req, func(w *api.Writer) {
-		for i, rec := range records {
-			w.Element(func() {
-				if rec != nil {
-					w.Item("Item", reads[i].shown(rec))
-				}
-			})
-		}
-	}), nil
+	return transactionReply(call, req, func(w *api.Writer) { writeResponses(w, reads, records) }), nil
 }
 
 func transactionReply(call *Call, req *api.ExecuteTransaction, responses func(w *api.Writer)) reply {

@@ -246,14 +246,23 @@ func TestBatchOfStatements(t *testing.T) {
 			`[{"Statement":"SELECT id FROM plain WHERE id = 'x'"},{"Statement":"SELECT * FROM plain WHERE id = 'nobody'"},
 			{"Statement":"SELECT * FROM plain WHERE id = 'y' AND n = 9"},{"Statement":"SELECT * FROM plain WHERE n = 9"},
 			{"Statement":"SELECT * FROM music.\"by-year\" WHERE artist = 'x' AND song = 1"},{"Statement":"SELECT * FROM none WHERE id = 'x'"}]`,
-			`{"Responses":[{"TableName":"plain","Item":{"id":{"S":"x"}}},{"TableName":"plain"},{"TableName":"plain"},` +
+			`{"Responses":[{"TableName":"plain","Item":{"id":{"S":"x"}}},{"TableName":"plain"},` +
+				`{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
 				`{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
 				`{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
 				`{"Error":{"Code":"ResourceNotFound","Message":"Requested resource not found"}}]}`,
 		},
-		{ // an invalid value: no statement is performed
-			`[{"Statement":"INSERT INTO plain VALUE {'id': 'new'}"},{"Statement":"UPDATE plain SET n = ? WHERE id = 'x'","Parameters":[{"SS":[]}]}]`,
-			"ValidationException: One or more parameter values were invalid: An string set  may not be empty",
+		{ // an invalid value: only its own statement is not performed
+			`[{"Statement":"INSERT INTO plain VALUE {'id': 'valued'}"},{"Statement":"UPDATE plain SET n = ? WHERE id = 'x'","Parameters":[{"SS":[]}]},
+			{"Statement":"UPDATE plain SET n = ? WHERE id = 'v'","Parameters":[{"N":"1e99999999999"}]}]`,
+			`{"Responses":[{"TableName":"plain"},` +
+				`{"Error":{"Code":"ValidationError","Message":"One or more parameter values were invalid: An string set  may not be empty"}},` +
+				`{"Error":{"Code":"ValidationError","Message":"The parameter cannot be converted to a numeric value: 1e99999999999"}}]}`,
+		},
+		{ // a condition beside the key, of any kind
+			`[{"Statement":"SELECT * FROM plain WHERE id = 'x' AND attribute_exists(id)"},{"Statement":"SELECT id FROM plain WHERE id = 'valued' AND id = 'valued'"}]`,
+			`{"Responses":[{"Error":{"Code":"ValidationError","Message":"Select statements within BatchExecuteStatement must specify the primary key in the where clause."}},` +
+				`{"TableName":"plain","Item":{"id":{"S":"valued"}}}]}`,
 		},
 		{ // the same item twice: no statement is performed
 			`[{"Statement":"INSERT INTO plain VALUE {'id': 'new'}"},{"Statement":"UPDATE plain SET n = 2 WHERE id = 'x'"},{"Statement":"DELETE FROM plain WHERE id = 'x'"}]`,
@@ -341,6 +350,11 @@ func TestTransactionOfStatements(t *testing.T) {
 
 		{[]string{one, `SELECT n FROM plain WHERE id = 'nobody'`, `SELECT n FROM plain WHERE id = 'w'`}, `{"Responses":[{"Item":{"id":{"S":"x"},"n":{"N":"1"}}},{},{"Item":{"n":{"N":"2"}}}]}`},
 		{[]string{`SELECT n FROM plain WHERE id = 'x' AND (id = 'x')`}, `{"Responses":[{"Item":{"n":{"N":"1"}}}]}`},
+		{[]string{`SELECT gone FROM plain WHERE id = 'x'`, `SELECT n FROM plain WHERE id = 'x2'`}, `{"Responses":[{},{}]}`},
+		{
+			[]string{`INSERT INTO plain VALUE {'id': 1}`, `DELETE FROM plain WHERE id = 'x' AND n = 9`},
+			cancelled + "[ValidationError, None] (ValidationError: One or more parameter values were invalid: Type mismatch for key id expected: S actual: N) (None: )",
+		},
 		{[]string{one, one}, "ValidationException: Transaction request cannot include multiple operations on one item"},
 		{[]string{one, `SELECT * FROM plain WHERE id = 1`}, cancelled + "[None, ValidationError] (None: ) (ValidationError: The provided key element does not match the schema)"},
 		{[]string{one + ` AND n = 1`}, invalid + "Select statements within ExecuteTransaction must specify the primary key in the where clause."},
@@ -408,7 +422,7 @@ func TestStatementConstraints(t *testing.T) {
 		{"an unknown type name", "ExecuteStatement", ask(`SELECT * FROM plain WHERE attribute_type(n, 'X')`, ""), "Validation", "Invalid attribute type name found; type: X"},
 		{"a type name that is no string", "ExecuteStatement", ask(`SELECT * FROM plain WHERE attribute_type(n, 1)`, ""), "Validation", "operator or function: attribute_type, operand type: N"},
 		{"an operand for a condition", "ExecuteStatement", ask(`SELECT * FROM plain WHERE size(n)`, ""), "Validation", "size"},
-		{"a condition for an operand", "ExecuteStatement", ask(`SELECT * FROM plain WHERE n = (m = 1)`, ""), "Validation", "="},
+		{"a condition for an operand", "ExecuteStatement", ask(`SELECT * FROM plain WHERE contains(n, m = 1)`, ""), "Validation", "="},
 		{"a value for a condition", "ExecuteStatement", ask(`SELECT * FROM plain WHERE ?`, `[{"BOOL":true}]`), "Validation", ""},
 		{"a reverse range", "ExecuteStatement", ask(`SELECT * FROM plain WHERE n BETWEEN 2 AND 1`, ""), "Validation", "upper bound"},
 		{"too many candidates", "ExecuteStatement", ask(`SELECT * FROM plain WHERE n IN [`+strings.Repeat("1,", 100)+`1]`, ""), "Validation", "number of operands: 101"},

@@ -15,7 +15,7 @@ func (e *Engine) query(call *Call, req *api.Query) (reply, *api.Error) {
 	p := pager{req: &req.Page}
 	src := bind.Sources{
 		Keys: req.KeyCondition, Filter: req.Filter, Projection: req.Projection, Query: true,
-		Valued: "FilterExpression and KeyConditionExpression are null",
+		Valued: ": FilterExpression and KeyConditionExpression are null",
 	}
 	if err := p.bind(&src); err != nil {
 		return nil, err

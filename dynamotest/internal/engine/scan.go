@@ -10,7 +10,7 @@ import (
 
 func (e *Engine) scan(call *Call, req *api.Scan) (reply, *api.Error) {
 	p := pager{req: &req.Page}
-	src := bind.Sources{Filter: req.Filter, Projection: req.Projection, Valued: "FilterExpression is null"}
+	src := bind.Sources{Filter: req.Filter, Projection: req.Projection, Valued: ": FilterExpression is null"}
 	if err := p.bind(&src); err != nil {
 		return nil, err
 	}

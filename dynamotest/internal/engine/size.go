@@ -36,3 +36,10 @@ func (w *write) record(after attr.Map) *record {
 	}
 	return newRecord(after)
 }
+
+func sizeOf(rec *record) int {
+	if rec == nil {
+		return 0
+	}
+	return rec.size
+}

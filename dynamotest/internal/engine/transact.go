@@ -52,7 +52,7 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 	writes := make([]*write, len(req.Actions))
 	for i := range req.Actions {
 		a := &req.Actions[i]
-		w, err := prepare(a.Kind, &a.Write, a.TableName.Value)
+		w, err := prepare(a.Kind, &a.Write, a.TableName.Value, true)
 		if err != nil {
 			return nil, err
 		}
@@ -199,19 +199,17 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 }
 
 // reasonsOf converts the errors of actions to the reasons of a cancellation. It
-// has only the first invalid action, but every failed condition.
+// has every failed condition up to the first invalid action. The actions after
+// that are not judged.
 func reasonsOf(errs []*api.Error) []api.Reason {
 	out := make([]api.Reason, len(errs))
-	invalid := false
+	judged := true
 	for i, err := range errs {
+		if !judged {
+			err = nil
+		}
 		out[i] = reasonOf(err)
-		if out[i].Code != invalidReason {
-			continue
-		}
-		if invalid {
-			out[i] = api.Reason{Code: api.NoReason}
-		}
-		invalid = true
+		judged = judged && out[i].Code != invalidReason
 	}
 	return out
 }
@@ -261,17 +259,24 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
 	return writeFunc(func(w *api.Writer) {
-		w.Array("Responses", func() {
-			for i, rec := range items {
-				w.Element(func() {
-					if rec != nil {
-						w.Item("Item", reads[i].shown(rec))
-					}
-				})
-			}
-		})
+		w.Array("Responses", func() { writeResponses(w, reads, items) })
 		report.WriteAll(w)
 	}), nil
+}
+
+// writeResponses writes the items that a transaction has read. An item without
+// any of the attributes asked for is shown like one that does not exist.
+func writeResponses(w *api.Writer, reads []*read, items []*record) {
+	for i, rec := range items {
+		w.Element(func() {
+			if rec == nil {
+				return
+			}
+			if shown := reads[i].shown(rec); len(shown) > 0 {
+				w.Item("Item", shown)
+			}
+		})
+	}
 }
 
 func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error) {

@@ -6,7 +6,7 @@ import (
 )
 
 func (e *Engine) updateTable(call *Call, req *api.UpdateTable) (reply, *api.Error) {
-	if err := catalog.CheckIndexUpdates(req.Indexes); err != nil {
+	if err := catalog.CheckUpdate(req); err != nil {
 		return nil, err
 	}
 	b := e.startBuild(req)

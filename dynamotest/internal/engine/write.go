@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -20,21 +21,25 @@ type write struct {
 	bind.Bound
 }
 
-// prepare does what is possible without the table.
-func prepare(kind api.ActionKind, req *api.Write, table string) (*write, *api.Error) {
+// prepare does what is possible without the table. The key or the item is checked
+// before the expressions, but after them if the write is an action of a transaction.
+func prepare(kind api.ActionKind, req *api.Write, table string, together bool) (*write, *api.Error) {
 	w := &write{kind: kind, req: req, table: table}
-	src := bind.Sources{Condition: req.Condition, Valued: "ConditionExpression is null"}
+	src, valued := bind.Sources{Condition: req.Condition}, ": ConditionExpression is null"
 	if kind == api.Update {
-		src.Update, src.Valued = req.Update, "UpdateExpression and ConditionExpression are null"
+		src.Update, valued = req.Update, ": UpdateExpression and ConditionExpression are null"
 	}
-	err := src.Check(&req.Expressions)
-	if err == nil {
-		err = w.named().Wrong()
+	if together {
+		src.Valued = valued
+	}
+	wrong, err := w.named().Wrong(), src.Check(&req.Expressions)
+	if err == nil && !together {
+		err = wrong
 	}
 	if err == nil {
 		w.Bound, err = src.Bind(&req.Expressions)
 	}
-	if err != nil {
+	if err = cmp.Or(err, wrong); err != nil {
 		return nil, api.ByRequest(err)
 	}
 	return w, w.tooLarge()
@@ -57,7 +62,8 @@ type change struct {
 	old, new *record // nil without an item
 	entries  []entryChange
 	cost     capacity.Consumed
-	expired  bool // the item was deleted by TTL, not by a request
+	nested   *api.Error // of an update's path into a key, reported if the condition is met
+	expired  bool       // the item was deleted by TTL, not by a request
 
 	journalled bool   // a journal exists
 	encoded    []byte // the journal entry of the change
@@ -94,17 +100,17 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	}
 	key, _ := t.key.Key(named)
 	c.key = string(key)
-	if err = t.def.CheckScalars(w.Nested()); err != nil && w.changesKey(t) != nil {
-		err = nil // this error comes only after the condition is met
+	if w.Change != nil {
+		c.nested = t.def.CheckScalars(w.Change.Nested())
+	}
+	if w.Condition != nil {
+		err = t.def.CheckScalars(w.Condition.Nested())
 	}
 	return c, err
 }
 
 // changesKey returns the error of an update that would change a key attribute.
 func (w *write) changesKey(t *table) *api.Error {
-	if w.Change == nil {
-		return nil
-	}
 	for _, name := range w.Change.Heads() {
 		if t.key.Has(name) {
 			return api.InvalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
@@ -121,7 +127,7 @@ func (c *change) id() latch.ID { return latch.ID{Table: c.table.name, Key: c.key
 // the refusal.
 func (c *change) evaluate(w *write) *api.Error {
 	before := itemOf(c.old)
-	after, err := w.image(c.table, before)
+	after, err := w.image(c, before)
 	if err == nil && after != nil {
 		c.new = c.old
 		if w.kind != api.ConditionCheck {
@@ -155,7 +161,7 @@ func itemOf(rec *record) attr.Map {
 }
 
 // image returns the item after a write, or nil if it does not exist then.
-func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
+func (w *write) image(c *change, before attr.Map) (attr.Map, *api.Error) {
 	switch w.kind {
 	case api.Put:
 		return w.req.Item.Map, nil
@@ -170,7 +176,7 @@ func (w *write) image(t *table, before attr.Map) (attr.Map, *api.Error) {
 		}
 		return before, nil
 	}
-	if err := w.changesKey(t); err != nil {
+	if err := cmp.Or(w.changesKey(c.table), c.nested); err != nil {
 		return nil, err
 	}
 	var after attr.Map
@@ -246,13 +252,6 @@ func (c *change) price() {
 	}
 }
 
-func sizeOf(rec *record) int {
-	if rec == nil {
-		return 0
-	}
-	return rec.size
-}
-
 // cost returns the units of an index: one entry if it is added, removed or
 // changed in place, two if its key changes, zero if it stays equal.
 func (en *entryChange) cost() capacity.Units {
@@ -294,7 +293,7 @@ func (c *change) commit(at time.Time) {
 }
 
 func (e *Engine) writeItem(call *Call, kind api.ActionKind, req *api.Write) (reply, *api.Error) {
-	w, err := prepare(kind, req, req.TableName.Value)
+	w, err := prepare(kind, req, req.TableName.Value, false)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,9 @@ func (o op) condition() bool { return opAnd <= o && o <= opContains }
 // logical reports whether o joins conditions.
 func (o op) logical() bool { return opAnd <= o && o <= opNot }
 
+// compares reports whether o compares its operands.
+func (o op) compares() bool { return opEQ <= o && o <= opIn }
+
 // function reports whether o is written as a function.
 func (o op) function() bool { return opExists <= o && o <= opListAppend || o == opUnknown }
 

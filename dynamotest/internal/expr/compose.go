@@ -120,7 +120,8 @@ func (c *composer) node(t Term) node {
 }
 
 // needConditions refuses operands in the place of conditions, and conditions in
-// the place of operands.
+// the place of operands. Only comparisons may have conditions as operands, which
+// are true or false.
 func (c *composer) needConditions(n *node) {
 	if !n.op.condition() {
 		c.fail(msgMisused(n.op.String()))
@@ -128,7 +129,7 @@ func (c *composer) needConditions(n *node) {
 	}
 	for i := range n.args {
 		switch arg := &n.args[i]; {
-		case n.op.logical():
+		case n.op.logical(), n.op.compares() && arg.op.condition():
 			c.needConditions(arg)
 		case n.op == opExists || n.op == opNotExists: // check reports that it needs a path
 		case arg.op == opIfNotExists || arg.op == opListAppend:

@@ -60,7 +60,9 @@ func TestComposedConditionErrors(t *testing.T) {
 		"an attribute":          {at("a"), misused},
 		"a sum":                 {expr.Apply("=", expr.Apply("+", at("a"), num(1)), num(2)), misused + "+"},
 		"a size alone":          {expr.Apply("AND", expr.Apply("size", at("a")), yes), misused + "size"},
-		"a condition inside":    {expr.Apply("=", at("a"), yes), misused + "="},
+		"a condition inside":    {expr.Apply("contains", at("a"), yes), misused + "="},
+		"a condition in order":  {expr.Apply("<", yes, num(1)), "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL"},
+		"a sum in a condition":  {expr.Apply("=", yes, expr.Apply("=", at("b"), expr.Apply("+", at("a"), num(1)))), misused + "+"},
 		"a size of a condition": {expr.Apply("=", expr.Apply("size", yes), num(1)), misused + "size"},
 		"an unknown function":   {expr.Apply("f", at("a")), "Invalid function name; function: f"},
 		"too few operands":      {expr.Apply("contains", at("a")), "Incorrect number of operands for operator or function; operator or function: contains, number of operands: 1"},
@@ -71,6 +73,37 @@ func TestComposedConditionErrors(t *testing.T) {
 	} {
 		_, err := tt.term.Predicate()
 		wantError(t, name, err, tt.want)
+	}
+}
+
+// A condition that is compared is a Boolean.
+func TestComparedConditions(t *testing.T) {
+	t.Parallel()
+	it := item(t, `{"n":{"N":"5"},"yes":{"BOOL":true}}`)
+	is := func(b bool) expr.Term { return expr.Literal(attr.Bool(b)) }
+	exists, absent := expr.Apply("attribute_exists", at("n")), expr.Apply("attribute_exists", at("gone"))
+	for name, tt := range map[string]struct {
+		term expr.Term
+		want bool
+	}{
+		"equal to true":       {expr.Apply("=", exists, is(true)), true},
+		"true is equal to it": {expr.Apply("=", is(true), exists), true},
+		"equal to false":      {expr.Apply("=", exists, is(false)), false},
+		"absent and false":    {expr.Apply("=", absent, is(false)), true},
+		"not false":           {expr.Apply("<>", exists, is(false)), true},
+		"one of a list":       {expr.Apply("IN", absent, is(true), is(false)), true},
+		"not one of a list":   {expr.Apply("IN", absent, is(true)), false},
+		"two conditions":      {expr.Apply("=", exists, expr.Apply("=", at("n"), num(5))), true},
+		"joined conditions":   {expr.Apply("=", expr.Apply("AND", exists, absent), is(false)), true},
+		"an attribute":        {expr.Apply("=", at("yes"), exists), true},
+		"a number":            {expr.Apply("=", at("n"), exists), false},
+		"compared with 1":     {expr.Apply("=", exists, num(1)), false},
+		"negated":             {expr.Apply("NOT", expr.Apply("=", exists, is(true))), false},
+	} {
+		got, err := tt.term.Predicate()
+		if err != nil || got.Match(it) != tt.want {
+			t.Errorf("%s: %v, want a condition that is %v", name, err, tt.want)
+		}
 	}
 }
 

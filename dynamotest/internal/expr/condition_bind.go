@@ -103,6 +103,8 @@ func (b *binding) checkKinds(n *node) {
 // kind returns the kind of an operand, zero if it depends on the item.
 func (b *binding) kind(n *node) attr.Kind {
 	switch n.op {
+	case opPath, opIfNotExists, opUnknown:
+		return 0
 	case opValue:
 		return b.values[n.slot].Kind()
 	case opSize, opPlus, opMinus:
@@ -110,7 +112,7 @@ func (b *binding) kind(n *node) attr.Kind {
 	case opListAppend:
 		return attr.L
 	}
-	return 0
+	return attr.BOOL
 }
 
 func (b *binding) needKind(n *node, operands []node, allowed func(attr.Kind) bool) {

@@ -78,6 +78,9 @@ func (b *binding) eval(n *node, item attr.Map) (attr.Value, bool) {
 	case opValue:
 		return b.values[n.slot], true
 	}
+	if n.op.condition() {
+		return attr.Bool(b.match(n, item)), true
+	}
 	v, ok := b.eval(&n.args[0], item)
 	if !ok {
 		return attr.Value{}, false

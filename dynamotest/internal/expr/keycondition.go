@@ -2,6 +2,7 @@ package expr
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
@@ -109,16 +110,26 @@ func (k *KeyCondition) Bind(params *Params) (KeyTerms, error) {
 	case b.err != nil:
 		return nil, b.err
 	case k.unfit != "":
-		return nil, &Error{Reason: k.unfit, Last: true}
+		return nil, unfitKey(k.unfit)
 	}
 	terms := make(KeyTerms, len(k.terms))
 	for i, n := range k.terms {
 		terms[i] = b.keyTerm(n)
 		if slices.ContainsFunc(terms[:i], func(t KeyTerm) bool { return t.Name == terms[i].Name }) {
-			return nil, &Error{Reason: msgKeyTwice, Last: true}
+			return nil, unfitKey(msgKeyTwice)
 		}
 	}
 	return terms, nil
+}
+
+// unfitKey returns the error of a condition that is not a key condition. A reason
+// that calls something invalid names the expression itself.
+func unfitKey(reason string) *Error {
+	e := &Error{Clause: KeyConditionExpression, Reason: reason, Last: true}
+	if strings.HasPrefix(reason, "Invalid ") {
+		e.Clause = ""
+	}
+	return e
 }
 
 var (

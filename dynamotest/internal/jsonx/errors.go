@@ -35,6 +35,10 @@ func (e *TypeError) Error() string {
 		return "Unrecognized collection type class java.lang." + e.Want
 	}
 	switch e.Want {
+	case "Boolean":
+		if e.Got == String {
+			return "Unexpected token received from parser"
+		}
 	case "Blob":
 		return "only base-64-encoded strings are convertible to bytes"
 	case "List", "Map":

@@ -2,6 +2,7 @@ package jsonx
 
 import (
 	"strconv"
+	"strings"
 )
 
 // MaxDepth is how many containers may be open at once. DynamoDB accepts
@@ -28,12 +29,13 @@ const (
 // the input may be reused after the document was read. The zero value reads an
 // empty document; call Reset.
 type Reader struct {
-	data  []byte
-	pos   int
-	depth int
-	fresh bool // a container has just been opened: no comma comes before its first member
-	err   error
-	names names
+	data    []byte
+	pos     int
+	depth   int
+	deepest int
+	fresh   bool // a container has just been opened: no comma comes before its first member
+	err     error
+	names   names
 }
 
 // NewReader returns a Reader of data.
@@ -46,7 +48,7 @@ func NewReader(data []byte) *Reader {
 // Reset makes r read data from its beginning. r keeps the attribute names that
 // it has read, so a reused Reader allocates less.
 func (r *Reader) Reset(data []byte) {
-	r.data, r.pos, r.depth, r.fresh, r.err = data, 0, 0, false, nil
+	*r = Reader{data: data, names: r.names}
 }
 
 // Err returns the first error met.
@@ -58,6 +60,9 @@ func (r *Reader) Fail(err error) {
 		r.err = err
 	}
 }
+
+// Deepest returns how many containers were open at once, at most, so far.
+func (r *Reader) Deepest() int { return r.deepest }
 
 // Pos returns the offset of the next unread byte.
 func (r *Reader) Pos() int { return r.pos }
@@ -104,6 +109,7 @@ func (r *Reader) open(want Token, name string) {
 		r.syntax("nested too deeply")
 		return
 	}
+	r.deepest = max(r.deepest, r.depth)
 	r.pos++
 	r.fresh = true
 }
@@ -192,7 +198,7 @@ func (r *Reader) Text() []byte {
 	return b
 }
 
-// Bool reads true or false.
+// Bool reads true or false, or a text for one of them, as DynamoDB does.
 func (r *Reader) Bool() bool {
 	switch r.Peek() {
 	case True:
@@ -200,11 +206,21 @@ func (r *Reader) Bool() bool {
 		return r.err == nil
 	case False:
 		r.literal("false")
+	case String:
+		at := r.pos
+		value, ok := boolTexts[strings.ToLower(r.String())]
+		if !ok {
+			r.Fail(&TypeError{Want: "Boolean", Got: String, Offset: at})
+		}
+		return value
 	default:
 		r.expect(True, "Boolean")
 	}
 	return false
 }
+
+// boolTexts are the texts that DynamoDB converts to a Boolean, in any case.
+var boolTexts = map[string]bool{"true": true, "yes": true, "1": true, "false": false, "no": false, "0": false}
 
 // Null consumes a null if it is the next value, and reports whether it was.
 func (r *Reader) Null() bool {

@@ -156,6 +156,18 @@ func TestReaderDepth(t *testing.T) {
 	}
 }
 
+// A Boolean may be a text.
+func TestBooleanTexts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{`true`: true, `"true"`: true, `"YES"`: true, `"1"`: true, `false`: false, `"False"`: false, `"no"`: false, `"0"`: false} {
+		r := jsonx.NewReader([]byte(text))
+		got := r.Bool()
+		if r.End(); got != want || r.Err() != nil {
+			t.Errorf("%s is %v, %v", text, got, r.Err())
+		}
+	}
+}
+
 func TestReaderTypes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -166,7 +178,8 @@ func TestReaderTypes(t *testing.T) {
 		"string":  {`1`, func(r *jsonx.Reader) { _ = r.String() }, "NUMBER_VALUE cannot be converted to String"},
 		"name":    {`true`, func(r *jsonx.Reader) { r.Name() }, "TRUE_VALUE cannot be converted to String"},
 		"text":    {`{}`, func(r *jsonx.Reader) { r.Text() }, "Start of structure or map found where not expected"},
-		"boolean": {`"true"`, func(r *jsonx.Reader) { r.Bool() }, "STRING_VALUE cannot be converted to Boolean"},
+		"boolean": {`1`, func(r *jsonx.Reader) { r.Bool() }, "NUMBER_VALUE cannot be converted to Boolean"},
+		"a text":  {`"23"`, func(r *jsonx.Reader) { r.Bool() }, "Unexpected token received from parser"},
 		"integer": {`false`, func(r *jsonx.Reader) { r.Int() }, "FALSE_VALUE cannot be converted to Long"},
 		"huge":    {`1e99`, func(r *jsonx.Reader) { r.Int() }, "NUMBER_VALUE cannot be converted to Long"},
 		"list":    {`"x"`, func(r *jsonx.Reader) { r.Array() }, "Unexpected field type"},

@@ -101,7 +101,7 @@ func hostile(t *testing.T) string {
 	for household := range 2 {
 		scope := fmt.Sprint(-1001 - household)
 		for i, name := range names {
-			user := fmt.Sprint(9000000001 + i + 100*household)
+			user := fmt.Sprint(9000000001 + int64(i+100*household))
 			ev := newEvent(t, at.Add(-time.Minute), scope, user)
 			if err := a.Profiles.Change(t.Context(), profile.Change{User: user, Event: ev, Name: name, Household: scope, Chat: scope}); err != nil {
 				t.Fatal(err)

@@ -180,7 +180,7 @@ func TestLimits(t *testing.T) {
 	for i := range 5 {
 		for key, most := range map[string]int64{scope: 3, scope + "#answers": 50} {
 			for _, at := range []time.Time{now, now.AddDate(0, 0, -1)} {
-				if _, err := w.app.Limits.Take(t.Context(), counter.Take{Key: key, Event: w.event(at, fmt.Sprint(i)), Cap: most}); err != nil {
+				if _, err := w.app.Limits.Take(t.Context(), counter.Take{Key: key, Event: w.event(at, fmt.Sprint(i)), Weight: 1, Cap: most}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -104,7 +104,7 @@ func decode(row item, to *map[string]any) error {
 //
 // Price: that of List in each round; the last round finds nothing. Each row that
 // changes costs 1 WCU for each KB, of the row and of its entries in indexes, and 1
-// request. Rows that a package erases as a whole go 25 to a request. If the person
+// request. Rows that a package erases as a whole go 25 to a request, except activities. If the person
 // taught phrases or names of a chat, these are read once more.
 func (t *Tool) Erase(ctx context.Context, of Subject, count map[string]int) (chats []string, _ error) {
 	for range 10 {

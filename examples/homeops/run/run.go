@@ -102,7 +102,7 @@ func (p Program) flags() (flags, error) {
 	set.Usage = func() {
 		fmt.Fprintf(p.Err, "Usage of homeops:\n")
 		set.PrintDefaults()
-		fmt.Fprintf(p.Err, aboutUpdates, app.DefaultBotID)
+		fmt.Fprintf(p.Err, aboutUpdates, int64(app.DefaultBotID))
 		fmt.Fprint(p.Err, aboutSetUp, aboutLetters, aboutPersonal)
 	}
 	if err := set.Parse(p.Args); err != nil {

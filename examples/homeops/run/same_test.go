@@ -86,7 +86,7 @@ func longFile() string {
 			m["date"] = 1_000_000 // in 1970
 		case 1:
 			m["text"] = "ja"
-			m["reply_to_message"] = object{"message_id": 1_000_000, "date": at.Unix() - 30, "text": question, "chat": m["chat"], "from": object{"id": app.DefaultBotID, "is_bot": true}}
+			m["reply_to_message"] = object{"message_id": 1_000_000, "date": at.Unix() - 30, "text": question, "chat": m["chat"], "from": object{"id": int64(app.DefaultBotID), "is_bot": true}}
 		}
 		line, err := json.Marshal(object{"update_id": i, "message": m})
 		if err != nil {

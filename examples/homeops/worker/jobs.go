@@ -191,7 +191,7 @@ func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
 	}
 	lang := dialog.Lang(of.Language)
 	text := dialog.Suggestion(lang, of.Name, classify.VerbOf(s.Activity, lang == dialog.English), s.Activity)
-	err = w.say(ctx, d, m, speech{text: text, grant: counter.Take{Key: m.scope, Event: m.event, Cap: RepliesADay}})
+	err = w.say(ctx, d, m, speech{text: text, grant: counter.Take{Key: m.scope, Event: m.event, Weight: 1, Cap: RepliesADay}})
 	return cmp.Or(err, w.spoke(ctx, d, of.User, m.event))
 }
 

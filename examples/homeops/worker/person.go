@@ -120,6 +120,6 @@ func (w *Worker) learnToBot(ctx context.Context, d delivery, m msg) error {
 	if m.intent == nil && !m.Chat.Private() && !w.toBot(m) {
 		return nil
 	}
-	_, err := w.Limits.Add(ctx, counter.Add{Key: toBotKey(m.person.Key()), Event: m.event})
+	_, err := w.Limits.Add(ctx, counter.Add{Key: toBotKey(m.person.Key()), Event: m.event, Weight: 1})
 	return w.bestEffort(ctx, d, "to bot", err)
 }

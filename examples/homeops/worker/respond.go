@@ -64,7 +64,7 @@ func (w *Worker) silence(ctx context.Context, d delivery, m msg) (string, error)
 // send, because no other delivery has it. If an earlier delivery took it, that
 // delivery has sent, or died trying, or holds the reply back.
 func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activity.Activity) error {
-	take := counter.Take{Key: m.scope, Event: m.event, Cap: RepliesADay}
+	take := counter.Take{Key: m.scope, Event: m.event, Weight: 1, Cap: RepliesADay}
 	grant, err := w.Limits.Take(ctx, take)
 	if err != nil {
 		d.report.Silent = silentFor(err)
@@ -96,7 +96,7 @@ func (w *Worker) answer(ctx context.Context, d delivery, m msg, text string) err
 }
 
 func (w *Worker) answerWith(ctx context.Context, d delivery, m msg, s speech) error {
-	s.grant = counter.Take{Key: m.scope + "#answers", Event: m.event, Cap: AnswersADay}
+	s.grant = counter.Take{Key: m.scope + "#answers", Event: m.event, Weight: 1, Cap: AnswersADay}
 	return w.say(ctx, d, m, s)
 }
 
@@ -111,7 +111,7 @@ func (w *Worker) say(ctx context.Context, d delivery, m msg, s speech) error {
 		d.report.Silent = silentFor(err)
 		return w.bestEffort(ctx, d, "answer", err)
 	}
-	if !grant.OK {
+	if grant.Refused() {
 		d.report.Silent = silentCap
 		return nil
 	}

@@ -104,7 +104,7 @@ func (w *Worker) send(ctx context.Context, d delivery, m msg, s speech) error {
 		_, err := w.DM.Set(ctx, dmstatus.Change{User: m.person.Key(), Chat: m.chat, Status: dmstatus.Stopped, Event: m.event})
 		w.settle(ctx, d, "dm status", err)
 	}
-	_, err = w.Limits.Refund(ctx, counter.Refund{Key: s.grant.Key, Event: s.grant.Event})
+	_, err = w.Limits.Refund(ctx, counter.Refund{Key: s.grant.Key, Event: s.grant.Event, Weight: s.grant.Weight})
 	w.settle(ctx, d, "refund", err)
 	return nil
 }

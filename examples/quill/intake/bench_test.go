@@ -214,7 +214,7 @@ const sms = `{"event":"InboundSMS-DispositionCompleted","body":{"id":985097001,"
 
 // change returns the n-th event of HubSpot.
 func change(n int) string {
-	return fmt.Sprintf(`{"eventId":%d,"subscriptionId":25,"portalId":62515,"appId":54321,"occurredAt":1795240800123,"subscriptionType":"contact.propertyChange","attemptNumber":0,"objectId":%d,"propertyName":"lifecyclestage","propertyValue":"customer","changeSource":"CRM_UI"}`, 4108526299+n, 123+n)
+	return fmt.Sprintf(`{"eventId":%d,"subscriptionId":25,"portalId":62515,"appId":54321,"occurredAt":1795240800123,"subscriptionType":"contact.propertyChange","attemptNumber":0,"objectId":%d,"propertyName":"lifecyclestage","propertyValue":"customer","changeSource":"CRM_UI"}`, 4108526299+int64(n), 123+n)
 }
 
 // batch returns the body of a request of HubSpot.

@@ -113,7 +113,7 @@ func (h *history) webhook() (path, body string, keys []string) {
 		n := h.random.IntN(8)
 		attempt := fmt.Sprintf(`"attemptNumber":%d`, h.random.IntN(3))
 		events = append(events, strings.Replace(change(n), `"attemptNumber":0`, attempt, 1))
-		keys = append(keys, fmt.Sprintf("HUBSPOT:62515:25:contact.propertyChange:%d:lifecyclestage:1795240800123:%d", 123+n, 4108526299+n))
+		keys = append(keys, fmt.Sprintf("HUBSPOT:62515:25:contact.propertyChange:%d:lifecyclestage:1795240800123:%d", 123+n, 4108526299+int64(n)))
 	}
 	if h.random.IntN(3) == 0 {
 		events = append(events, "7")

@@ -44,7 +44,7 @@ func tallyAddsUp(t *testing.T, seed uint64) {
 		}
 	}
 	for n, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} { // to the end
-		key := fmt.Sprintf("HUBSPOT:62515:25:contact.propertyChange:%d:lifecyclestage:1795240800123:%d", 123+n+4, 4108526299+n+4)
+		key := fmt.Sprintf("HUBSPOT:62515:25:contact.propertyChange:%d:lifecyclestage:1795240800123:%d", 123+n+4, 4108526299+int64(n)+4)
 		b.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Key: keyOf(key), Times: -1})
 	}
 	bodies := [][2]string{}

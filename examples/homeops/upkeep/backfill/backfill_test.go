@@ -196,7 +196,7 @@ func (w *world) write(it row) {
 		w.must(err)
 		ev, err := event.New(tzclock.Stockholm.Start(day).Add(time.Hour), "another")
 		w.must(err)
-		_, err = w.Limits.Take(ctx, counter.Take{Key: text(it["chatId"]), Event: ev, Cap: 3})
+		_, err = w.Limits.Take(ctx, counter.Take{Key: text(it["chatId"]), Event: ev, Weight: 1, Cap: 3})
 		w.must(err)
 	default:
 		_, err := w.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(w.Seen.Table().Name), Key: row{"pk": it["pk"]}})

@@ -154,7 +154,7 @@ func (w *world) live(each int) map[string]row {
 		}
 		day, err := event.New(now.Add(-time.Duration(w.rand.IntN(6*24))*time.Hour), "test", fmt.Sprint(i))
 		w.must(err)
-		_, err = w.Limits.Take(w.t.Context(), counter.Take{Key: fmt.Sprint(i), Event: day, Cap: 3})
+		_, err = w.Limits.Take(w.t.Context(), counter.Take{Key: fmt.Sprint(i), Event: day, Weight: 1, Cap: 3})
 		w.must(err)
 		_, err = w.Seen.MarkSeen(w.t.Context(), fmt.Sprintf("KEY:%d", i))
 		w.must(err)

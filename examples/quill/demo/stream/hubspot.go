@@ -22,19 +22,20 @@ func (m *maker) hubSpot() *happening {
 	case p < 8:
 		return m.creation(n, at)
 	case p < 30:
-		return m.change(n, at, "contact", 1000+m.below(500), of(&m.dice, contactProperties...))
+		return m.change(n, at, "contact", 1000+int64(m.below(500)), of(&m.dice, contactProperties...))
 	case p < 80:
-		return m.change(n, at, "deal", 5000+m.below(300), of(&m.dice, dealProperties...))
+		return m.change(n, at, "deal", 5000+int64(m.below(300)), of(&m.dice, dealProperties...))
 	case p < 84:
-		return m.change(n, at, "contact", beyond-m.below(2), contactProperties[0])
+		return m.change(n, at, "contact", beyond-int64(m.below(2)), contactProperties[0])
 	case p < 88:
-		return m.change(n, at, "contact", 1000+m.below(500), "-") // a property of that name is not the same as no property
+		return m.change(n, at, "contact", 1000+int64(m.below(500)), "-") // a property of that name is not the same as no property
 	case p < 92:
 		return m.merge(n, at)
 	case p < 96:
 		return m.association(n, at)
 	}
-	return m.event(n, at, 31, "object.deletion", fmt.Sprint(180584432000+n), "-", `"objectId":%d,"objectTypeId":"0-3","changeFlag":"DELETED"`, 180584432000+n)
+	id := 180584432000 + int64(n)
+	return m.event(n, at, 31, "object.deletion", fmt.Sprint(id), "-", `"objectId":%d,"objectTypeId":"0-3","changeFlag":"DELETED"`, id)
 }
 
 // property is HubSpot's name for a column, with possible values.
@@ -66,7 +67,7 @@ var (
 )
 
 // change is a change of a property.
-func (m *maker) change(n int, at time.Time, object string, id int, name string) *happening {
+func (m *maker) change(n int, at time.Time, object string, id int64, name string) *happening {
 	p := properties[name]
 	value := of(&m.dice, p.values...)
 	part := name
@@ -108,7 +109,7 @@ func (m *maker) association(n int, at time.Time) *happening {
 // event makes an event with these fields, and a key with these parts. HubSpot's
 // event ids are not unique: here ten consecutive events have the same id.
 func (m *maker) event(n int, at time.Time, subscription int, kind, object, part, fields string, args ...any) *happening {
-	id := 4_108_526_000 + n/10
+	id := 4_108_526_000 + int64(n/10)
 	named := "subscriptionType"
 	if n%50 == 0 {
 		named = "eventType" // the former name
@@ -128,7 +129,7 @@ func (m *maker) event(n int, at time.Time, subscription int, kind, object, part,
 func (m *maker) taken() (*happening, []OldRow) {
 	n := m.next()
 	at := Cutover.Add(-time.Duration(1+m.below(7*24*3600)) * time.Second)
-	id := 50_000_000 + n
+	id := 50_000_000 + int64(n)
 	row := OldRow{Key: fmt.Sprintf("HUBSPOT:0-3:%d:deal.propertyChange", id)}
 	if m.chance(50) {
 		row.Key += fmt.Sprintf(":%d", at.UnixMilli())

@@ -124,7 +124,7 @@ func (p *played) want(what string, g got, status int, after string) {
 // what breaks one.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	none := sink.Limits{RowsATable: 1 << 40}
+	none := sink.Limits{RowsATable: 1 << 30}
 	limit := func(change func(*sink.Limits)) powerbitest.Config {
 		l := none
 		change(&l)
