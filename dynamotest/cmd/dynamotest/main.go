@@ -56,8 +56,9 @@
 //
 // With -data, the server acknowledges a write only when the write is on disk, so
 // you may kill the server at any time. Only one process at a time may use a file.
-// See dynamotest.OpenServer for the contents of the file, and for damaged files
-// and full disks.
+// After a write of the file has failed, every request fails, reads too, until the
+// command is started again. See dynamotest.OpenServer for the contents of the file,
+// and for damaged files and full disks.
 //
 // SIGINT and SIGTERM end the server after it has answered the running requests,
 // at most five seconds later. The status is 0, or 1 if the data file has

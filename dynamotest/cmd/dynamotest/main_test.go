@@ -100,7 +100,7 @@ func TestWhatTheUserIsTold(t *testing.T) {
 	defer func() { _ = taken.Close() }()
 	folder := t.TempDir()
 	damaged, used := filepath.Join(folder, "damaged"), filepath.Join(folder, "used")
-	if err := os.WriteFile(damaged, []byte("dynamotest journal 2\nwhat is this\n\nand this\n"), 0o600); err != nil {
+	if err := os.WriteFile(damaged, []byte("dynamotest journal 3\nwhat is this\n\nand this\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	user, err := dynamotest.OpenServer(used, nil)
