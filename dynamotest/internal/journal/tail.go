@@ -26,7 +26,7 @@ const Sector = 512
 
 // ending judges the bytes after the last whole line, which are not a whole line
 // themselves. If they lacked only a newline, it returns the line with its newline,
-// and how many other bytes there were.
+// and the number of other bytes.
 func (j *Journal) ending(line []byte, rest io.Reader, number int, reason string) (mended []byte, torn int, err error) {
 	var tail tail
 	if _, err := io.Copy(&tail, rest); err != nil {
