@@ -16,7 +16,7 @@ import (
 // a large heap must not be collected too often either.
 const (
 	roomy        = 64 << 20
-	leastPercent = 15
+	leastPercent = 12
 )
 
 // percentFor returns the percentage by which a heap may grow.

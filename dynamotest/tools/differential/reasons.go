@@ -60,7 +60,7 @@ var knownRequests = []knownDifference{
 		explains: func(d difference) bool {
 			members := []string{
 				"returnConsumedCapacity", "returnItemCollectionMetrics", "billingMode", "clientRequestToken", "updateExpression", "attributesToGet", "select", "keyType", "readCapacityUnits", "writeCapacityUnits",
-				"returnValuesOnConditionCheckFailure", "streamViewType",
+				"returnValues", "returnValuesOnConditionCheckFailure", "streamViewType",
 			}
 			return d.theirs.kind != validation && slices.ContainsFunc(members, func(name string) bool {
 				return d.ours.says(name + "' failed to satisfy constraint")
