@@ -18,13 +18,13 @@ require (
 	github.com/aws/smithy-go v1.28.8 // indirect
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/oklog/ulid/v2 v2.1.2 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )
 
 require (
 	github.com/guregu/dynamo/v2 v2.1.1
 	github.com/homeops/ddbpatterns v0.0.0
+	golang.org/x/sync v0.24.0
 )
 
 replace github.com/homeops/ddbpatterns => ../

@@ -21,10 +21,10 @@ import (
 // a file. For any other FILE.compacting, OpenServer returns an error and does
 // not touch it.
 //
-// Every write is part of a line with a checksum, and the server begins a line
-// only when the line before it is on disk. So a crash can leave only the last
-// line incomplete. If OpenServer finds a line after the first that is not
-// whole, one of these rules applies:
+// Every write is part of a line with a checksum and the line's number, and the
+// server begins a line only when the line before it is on disk. So a crash can
+// leave only the last line incomplete. If OpenServer finds a line after the first
+// that is not whole, or not in its place, one of these rules applies:
 //
 //   - If the last line lacks only its newline, or has another byte in place of
 //     the newline, OpenServer repairs the line and keeps it.
@@ -35,19 +35,23 @@ import (
 //     that it cut, because a file that another program truncated, or whose last
 //     sectors the disk lost, looks the same.
 //   - Every other line that is not whole is damaged, even if only one byte in the
-//     last line is wrong. Then OpenServer returns an error and does not change the
+//     last line is wrong. So is a line whose number is not its place in the file,
+//     because lines before it are missing or were moved. Then OpenServer returns an error and does not change the
 //     file. The error names the damaged line and the byte where the line begins.
 //     If you truncate the file at that byte, it opens without the damaged line and
-//     the lines after it.
+//     the lines after it. Only whole lines that are missing at the end leave no
+//     trace.
 //
-// The first line names the format. If only a part of it exists and nothing
+// The first line names the format. OpenServer reads files of earlier formats,
+// whose lines have no numbers, and rewrites them in the present one. If only a part of it exists and nothing
 // follows, OpenServer begins the file anew. OpenServer returns an error if the
 // first line is damaged or names the format of a later version.
 //
 // If a write finds the disk full or failing, or the file moved or removed, the
-// server answers that write and every later valid request with
-// InternalServerError, because its memory may now hold writes that the file
-// lacks. When the file is opened again, all acknowledged writes are there.
+// server logs that, and answers that write and every later valid request with
+// InternalServerError, reads too: its memory may now hold writes that the file
+// lacks, and a read must not show what a restart takes back. When the file is
+// opened again, all acknowledged writes are there.
 //
 // Only one server at a time may use the file, in this process or in another.
 // OpenServer returns an error for a second server, except on Windows, Solaris,

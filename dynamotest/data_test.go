@@ -10,6 +10,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -157,8 +158,9 @@ func fileSize(t *testing.T, file string) int {
 }
 
 // line is a line of the file.
-func line(entries string) string {
-	return fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(entries), crc32.MakeTable(crc32.Castagnoli)), entries)
+// line is a line with a checksum. From format 3 on, its text begins with its number.
+func line(text string) string {
+	return fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)), text)
 }
 
 func TestADamagedFileIsRefused(t *testing.T) {
@@ -179,6 +181,9 @@ func TestADamagedFileIsRefused(t *testing.T) {
 	}
 	second := bytes.IndexByte(content, '\n') + 1
 	third := second + bytes.IndexByte(content[second:], '\n') + 1
+	lines := slices.Collect(bytes.Lines(content))
+	last := len(lines)
+	next := fmt.Sprint(last+1, " ")
 	damaged := func(at int) []byte {
 		out := bytes.Clone(content)
 		out[at] ^= 1
@@ -193,11 +198,12 @@ func TestADamagedFileIsRefused(t *testing.T) {
 		{damaged(len(content) - 3), "its checksum is another; nothing was changed"},
 		{damaged(third - 1), fmt.Sprintf("other 3: damaged in line 2, at byte %d: ", second)}, // two lines become one
 		{append(bytes.Clone(content[:third]), content[second+5:]...), "damaged in line 3, at byte"},
-		{[]byte("the text of another program\n"), "other 5: not a data file of dynamotest"},
+		{bytes.Join(slices.Delete(slices.Clone(lines), last-2, last-1), nil), fmt.Sprintf("other 5: damaged in line %d, at byte %d: it was written as line %d, so lines before it are missing; nothing", last-1, len(content)-len(lines[last-1])-len(lines[last-2]), last)},
+		{[]byte("the text of another program\n"), "other 6: not a data file of dynamotest"},
 		{[]byte("x"), "not a data file"},
-		{[]byte("dynamotest journal 3\n"), "a later version of dynamotest wrote it: its format is 3, and this one reads up to 2"},
-		{append(bytes.Clone(content), line(`[{"At":1,"Teleport":{}}]`)...), fmt.Sprintf("at byte %d: unknown member \"Teleport\"", len(content))},
-		{append(bytes.Clone(content), line(`[{"At":1,"Changes":[{"Table":"none","Delete":{}}]}]`)...), `a change of table "none", which is not there`},
+		{[]byte("dynamotest journal 4\n"), "a later version of dynamotest wrote it: its format is 4, and this one reads up to 3"},
+		{append(bytes.Clone(content), line(next+`[{"At":1,"Teleport":{}}]`)...), fmt.Sprintf("at byte %d: unknown member \"Teleport\"", len(content))},
+		{append(bytes.Clone(content), line(next+`[{"At":1,"Changes":[{"Table":"none","Delete":{}}]}]`)...), `a change of table "none", which is not there`},
 	} {
 		other := filepath.Join(folder, fmt.Sprint("other ", i))
 		if err := os.WriteFile(other, tt.content, 0o600); err != nil {
@@ -215,7 +221,7 @@ func TestADamagedFileIsRefused(t *testing.T) {
 	}
 }
 
-// A file of the first format is read, and converted to the second.
+// A file of the first format is read, and converted to the present one.
 func TestAFileOfTheFirstFormat(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "data")
@@ -234,7 +240,7 @@ func TestAFileOfTheFirstFormat(t *testing.T) {
 		if err := srv.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if content, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(content), "dynamotest journal 2\n") || strings.Contains(string(content), "Request") {
+		if content, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(content), "dynamotest journal 3\n") || strings.Contains(string(content), "Request") {
 			t.Errorf("%v: %s", err, content)
 		}
 	}
@@ -464,7 +470,7 @@ func TestSomebodysFileInTheWayOfTheNext(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			file, other := filepath.Join(folder, "data"), filepath.Join(folder, "other")
-			if err := os.WriteFile(other, []byte("dynamotest journal 2\n"), 0o600); err != nil {
+			if err := os.WriteFile(other, []byte("dynamotest journal 3\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			srv := open(t, file, nil)
@@ -488,7 +494,7 @@ func TestSomebodysFileInTheWayOfTheNext(t *testing.T) {
 			if left, err := os.Lstat(file + ".compacting"); err != nil || !os.SameFile(there, left) || left.Size() != there.Size() {
 				t.Errorf("it was there, and now: %v, %v", left, err)
 			}
-			if content, err := os.ReadFile(other); err != nil || string(content) != "dynamotest journal 2\n" {
+			if content, err := os.ReadFile(other); err != nil || string(content) != "dynamotest journal 3\n" {
 				t.Errorf("the other: %.20q, %v", content, err)
 			}
 		})
@@ -508,7 +514,7 @@ func TestAFileThatIsTakenAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	once := srv.Client(func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	if err := schema.Create(t.Context(), once, orders("orders")); err == nil || !strings.Contains(err.Error(), "the data file cannot be written: it was moved, removed or replaced while it was open") {
+	if err := schema.Create(t.Context(), once, orders("orders")); err == nil || !strings.Contains(err.Error(), "reads too, until the server is opened again: it was moved, removed or replaced while it was open") {
 		t.Errorf("a table is made: %v", err)
 	}
 	if err := srv.Close(); err == nil {

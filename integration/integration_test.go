@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	image    = flag.String("image", "amazon/dynamodb-local:2.6.1", "the `image` of DynamoDB Local")
+	image    = flag.String("image", "amazon/dynamodb-local:3.3.1", "the `image` of DynamoDB Local")
 	required = flag.Bool("required", false, "fail where no container engine answers, rather than skip")
 )
 

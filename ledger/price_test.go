@@ -91,7 +91,7 @@ func TestPrices(t *testing.T) {
 		{Func: "DoTx", Call: func(ctx context.Context) error {
 			_, err := ledger.DoTx(ctx, store, ledger.Request{Key: "transaction"}, (&paying{b: b}).work)
 			return err
-		}},
+		}, Local: &dynamotest.Price{Requests: 2, WCU: 3}, Why: "of a transaction's actions on a table it reports only the last"},
 		{Func: "DoTx", In: "NoItems", Call: func(ctx context.Context) error {
 			_, err := ledger.DoTx(ctx, store, ledger.Request{Key: "no items"}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
 				return "paid", nil, nil

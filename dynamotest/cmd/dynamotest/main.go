@@ -41,7 +41,7 @@
 //
 //	-addr HOST:PORT   the address to listen on, by default 127.0.0.1:8000. Port 0 is
 //	                  any free port. When the server can be reached, it prints its
-//	                  URL, in the only line on standard output:
+//	                  URL, in the first line on standard output:
 //	                  dynamotest: listening on http://127.0.0.1:39145
 //	-data FILE        keep the data in a file. Without it, all data is lost at the
 //	                  end.
@@ -50,14 +50,21 @@
 //	-procs N          how many processors to use, by default half of them. The others
 //	                  are for the clients, which mostly run on the same machine and
 //	                  work longer on a call than the server.
+//	-tls              serve HTTPS, with a new certificate at every start, for
+//	                  localhost, 127.0.0.1, ::1 and the host of -addr. The command
+//	                  prints it after the URL, as PEM: clients must trust it.
+//	-cert FILE        with -tls, write the certificate to a file, too, for clients
+//	                  that take one: AWS_CA_BUNDLE for the AWS CLI and most SDKs,
+//	                  NODE_EXTRA_CA_CERTS for JavaScript, curl --cacert.
 //
 // The command has no options for faults, partition limits or lag. To use these,
 // write a Go program that serves dynamotest.Server.Handler.
 //
 // With -data, the server acknowledges a write only when the write is on disk, so
 // you may kill the server at any time. Only one process at a time may use a file.
-// See dynamotest.OpenServer for the contents of the file, and for damaged files
-// and full disks.
+// After a write of the file has failed, every request fails, reads too, until the
+// command is started again. See dynamotest.OpenServer for the contents of the file,
+// and for damaged files and full disks.
 //
 // SIGINT and SIGTERM end the server after it has answered the running requests,
 // at most five seconds later. The status is 0, or 1 if the data file has
@@ -98,8 +105,16 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 		return 2
 	}
 	runtime.GOMAXPROCS(opt.procs)
+	if err := opt.secure(); err != nil {
+		fmt.Fprintln(log, "dynamotest: -tls:", err)
+		return 1
+	}
 	ready := func(address net.Addr) {
-		fmt.Fprintln(out, "dynamotest: listening on http://"+address.String())
+		if opt.own == nil {
+			fmt.Fprintln(out, "dynamotest: listening on http://"+address.String())
+		} else {
+			fmt.Fprintf(out, "dynamotest: listening on https://%s\n%s", address, opt.own.pem)
+		}
 		if tcp, ok := address.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 			fmt.Fprintln(log, "dynamotest: this is not the loopback interface: everybody who can reach it can read and change everything")
 		}
@@ -116,6 +131,9 @@ type options struct {
 	data  string   // the file; "" without one
 	sweep interval // how often expired items are deleted
 	procs int      // how many processors are used
+	tls   bool
+	cert  string       // the file that gets the certificate; "" without one
+	own   *certificate // nil without tls
 }
 
 // half returns half of the processors, which is the default. With all of them, Go
@@ -143,7 +161,7 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	flags := flag.NewFlagSet("dynamotest", flag.ContinueOnError)
 	flags.SetOutput(log)
 	flags.Usage = func() {
-		fmt.Fprint(log, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL] [-procs N]\n\n"+
+		fmt.Fprint(log, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL] [-procs N] [-tls] [-cert FILE]\n\n"+
 			"Serves a DynamoDB. Clients need its URL as the endpoint, a region,\n"+
 			"and any credentials.\n\n")
 		flags.PrintDefaults()
@@ -153,6 +171,8 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	opt.sweep = interval(time.Minute)
 	flags.Var(&opt.sweep, "ttl", "delete expired items at every `INTERVAL`, such as 5s; 0 is never")
 	flags.IntVar(&opt.procs, "procs", half(), "use `N` processors, by default half of them")
+	flags.BoolVar(&opt.tls, "tls", false, "serve HTTPS, with a new certificate, which standard output has after the URL")
+	flags.StringVar(&opt.cert, "cert", "", "with -tls, write the certificate to `FILE`, too")
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}
@@ -167,6 +187,8 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 		err = fmt.Errorf("unexpected argument: %q", flags.Arg(0))
 	case opt.sweep < 0:
 		err = fmt.Errorf("-ttl %v: an interval cannot be negative", &opt.sweep)
+	case opt.cert != "" && !opt.tls:
+		err = errors.New("-cert: there is a certificate only with -tls")
 	case opt.procs < 1:
 		err = fmt.Errorf("-procs %d: a server needs at least one processor", opt.procs)
 	}
@@ -186,13 +208,14 @@ const maxHeader = 60 << 10
 // gives no memory for it. Without it, the garbage collector would collect a small
 // heap after every 4 MB of growth, dozens of times a second, which is an eighth of
 // the CPU time of requests. With it, the heap may grow by 20 MB first. A large heap
-// grows as before.
+// grows as tune says.
 const spare = 16 << 20
 
 // serve answers until the context ends, then finishes the running requests.
 func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	unused := make([]byte, spare)
 	defer runtime.KeepAlive(unused)
+	tune(ctx)
 	db := dynamotest.NewServer(nil)
 	if opt.data != "" {
 		if db, err = dynamotest.OpenServer(opt.data, nil); err != nil {
@@ -205,7 +228,7 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 		return fmt.Errorf("%w; choose another address with -addr", err)
 	}
 	server := &http.Server{
-		Handler:           db.Handler(),
+		Handler:           givingBack(ctx, db.Handler()),
 		MaxHeaderBytes:    maxHeader,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
@@ -216,7 +239,15 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 		go expire(ctx, db, time.Duration(opt.sweep))
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() {
+		if opt.own == nil {
+			failed <- server.Serve(listener)
+			return
+		}
+		server.TLSConfig, server.Protocols = opt.own.config, new(http.Protocols)
+		server.Protocols.SetHTTP1(true) // DynamoDB has no HTTP/2
+		failed <- server.ServeTLS(listener, "", "")
+	}()
 	ready(listener.Addr())
 	select {
 	case err := <-failed:

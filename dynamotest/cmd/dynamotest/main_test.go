@@ -100,7 +100,7 @@ func TestWhatTheUserIsTold(t *testing.T) {
 	defer func() { _ = taken.Close() }()
 	folder := t.TempDir()
 	damaged, used := filepath.Join(folder, "damaged"), filepath.Join(folder, "used")
-	if err := os.WriteFile(damaged, []byte("dynamotest journal 2\nwhat is this\n\nand this\n"), 0o600); err != nil {
+	if err := os.WriteFile(damaged, []byte("dynamotest journal 3\nwhat is this\n\nand this\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	user, err := dynamotest.OpenServer(used, nil)
@@ -115,12 +115,14 @@ func TestWhatTheUserIsTold(t *testing.T) {
 	}{
 		{[]string{"-h"}, 0, `listen on HOST:PORT; port 0 is any free port, and standard output says which (default "127.0.0.1:8000")`},
 		{[]string{"-h"}, 0, "such as 5s; 0 is never (default 1m0s)\n"},
-		{[]string{"-help"}, 0, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL] [-procs N]\n"},
+		{[]string{"-help"}, 0, "Usage: dynamotest [-addr HOST:PORT] [-data FILE] [-ttl INTERVAL] [-procs N] [-tls] [-cert FILE]\n"},
 		{[]string{"-port", "1"}, 2, "flag provided but not defined: -port"},
 		{[]string{"-ttl", "often"}, 2, `invalid value "often" for flag -ttl`},
 		{[]string{"-ttl", "5"}, 2, `invalid value "5" for flag -ttl: it must be an interval with a unit, such as 5s or 1m`},
 		{[]string{"-procs", "0"}, 2, "dynamotest: -procs 0: a server needs at least one processor\nUsage"},
 		{[]string{"-ttl", "-1s"}, 2, "dynamotest: -ttl -1s: an interval cannot be negative\nUsage"},
+		{[]string{"-cert", "x.pem"}, 2, "dynamotest: -cert: there is a certificate only with -tls\nUsage"},
+		{[]string{"-tls", "-cert", filepath.Join(folder, "none", "x.pem")}, 1, "dynamotest: -tls: open " + filepath.Join(folder, "none", "x.pem")},
 		{[]string{"-data="}, 2, "dynamotest: -data: the name of the file is empty\nUsage"},
 		{[]string{"8000"}, 2, "dynamotest: unexpected argument: \"8000\"\nUsage"},
 		{[]string{"-addr", taken.Addr().String()}, 1, "dynamotest: listen tcp " + taken.Addr().String() + ": bind: address already in use; choose another address with -addr\n"},
@@ -218,8 +220,8 @@ func TestTheDocumentationHasTheFlags(t *testing.T) {
 	if _, err := parse([]string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	flags := regexp.MustCompile(`(?m)^  (-\w+ [A-Z:]+)$`).FindAllStringSubmatch(help.String(), -1)
-	if len(flags) != 4 {
+	flags := regexp.MustCompile(`(?m)^  (-\w+(?: [A-Z:]+)?)$`).FindAllStringSubmatch(help.String(), -1)
+	if len(flags) != 6 {
 		t.Fatalf("%d flags in %s", len(flags), &help)
 	}
 	for _, f := range flags {

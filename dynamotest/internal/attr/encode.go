@@ -12,13 +12,13 @@ func (v Value) AppendJSON(dst []byte) []byte {
 		return append(dst, "{}"...)
 	}
 	dst = append(dst, '{', '"')
-	dst = append(dst, v.kind.String()...)
+	dst = append(dst, v.Kind().String()...)
 	dst = append(dst, '"', ':')
-	switch v.kind {
+	switch v.Kind() {
 	case S, N, B:
-		dst = appendScalar(dst, v.kind, v.text)
+		dst = appendScalar(dst, v.Kind(), v.text)
 	case BOOL:
-		if v.yes {
+		if v.held.yes {
 			dst = append(dst, "true"...)
 		} else {
 			dst = append(dst, "false"...)
@@ -26,11 +26,11 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	case NULL:
 		dst = append(dst, "true"...)
 	case L:
-		dst = appendList(dst, v.many.list)
+		dst = appendList(dst, v.held.list)
 	case M:
-		dst = v.many.m.AppendJSON(dst)
+		dst = v.held.m.AppendJSON(dst)
 	default:
-		dst = appendSet(dst, v.kind, v.many.set)
+		dst = appendSet(dst, v.Kind(), v.held.set)
 	}
 	return append(dst, '}')
 }

@@ -12,7 +12,7 @@ import "strings"
 // unless zero, its exponent, its digits in pairs and an end byte, all inverted
 // if it is negative. Values of other kinds are not keys, and append nothing.
 func AppendKey(dst []byte, v Value) []byte {
-	switch v.kind {
+	switch v.Kind() {
 	case S, B:
 		return appendText(dst, v.text)
 	case N:
@@ -25,7 +25,7 @@ func AppendKey(dst []byte, v Value) []byte {
 // with v exactly if its key bytes begin with this prefix. Values of other kinds
 // have no prefix, and append nothing.
 func AppendKeyPrefix(dst []byte, v Value) []byte {
-	if v.kind != S && v.kind != B {
+	if v.Kind() != S && v.Kind() != B {
 		return dst
 	}
 	return escapeText(dst, v.text)

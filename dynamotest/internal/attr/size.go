@@ -9,7 +9,7 @@ const MaxName = 1<<16 - 1
 
 // Size returns the bytes of v by DynamoDB's rules, without its name.
 func (v Value) Size() int {
-	switch v.kind {
+	switch v.Kind() {
 	case S, B:
 		return len(v.text)
 	case N:
@@ -18,21 +18,21 @@ func (v Value) Size() int {
 		return 1
 	case L:
 		size := 3
-		for _, e := range v.many.list {
+		for _, e := range v.held.list {
 			size += 1 + e.Size()
 		}
 		return size
 	case M:
-		return 3 + len(v.many.m) + v.many.m.Size()
+		return 3 + len(v.held.m) + v.held.m.Size()
 	case SS, BS:
 		size := 0
-		for _, e := range v.many.set {
+		for _, e := range v.held.set {
 			size += len(e)
 		}
 		return size
 	case NS:
 		size := 0
-		for _, e := range v.many.set {
+		for _, e := range v.held.set {
 			size += numberSize(e)
 		}
 		return size
@@ -66,13 +66,13 @@ func numberSize(canonical string) int {
 // empty list, one for a list of scalars.
 func (v Value) Depth() int {
 	deepest := 0
-	switch v.kind {
+	switch v.Kind() {
 	case L:
-		for _, e := range v.many.list {
+		for _, e := range v.held.list {
 			deepest = max(deepest, 1+e.Depth())
 		}
 	case M:
-		for _, f := range v.many.m {
+		for _, f := range v.held.m {
 			deepest = max(deepest, 1+f.Value.Depth())
 		}
 	}

@@ -38,7 +38,7 @@ func sum(a, b string, minus bool) (Value, error) {
 		}
 		return Value{}, err
 	}
-	return Value{kind: N, text: d.String()}, nil
+	return Value{held: &ofN, text: d.String()}, nil
 }
 
 // shortInts reads both as integers, if their sum cannot overflow.

@@ -56,23 +56,31 @@ func (k Kind) Element() Kind {
 // A Value is one attribute value. It is never changed once made; neither are
 // the slices from which it was made or that it returns.
 type Value struct {
-	kind Kind
-	yes  bool       // BOOL
-	text string     // S; N in canonical form; the bytes of B
-	many *container // L, M and sets
+	held *content // nil in the zero Value; shared by the values of a scalar kind
+	text string   // S; N in canonical form; the bytes of B
 }
 
-type container struct {
+// A content has the kind of a value, so that a Value, of which an item has one for
+// each attribute, is three words.
+type content struct {
+	kind Kind
+	yes  bool     // BOOL
 	list []Value  // L
 	m    Map      // M
 	set  []string // SS, NS, BS: sorted, without duplicates
 }
 
+// The contents of values without a list, a map or a set.
+var (
+	ofS, ofN, ofB, ofNull = content{kind: S}, content{kind: N}, content{kind: B}, content{kind: NULL}
+	ofTrue, ofFalse       = content{kind: BOOL, yes: true}, content{kind: BOOL}
+)
+
 // String returns a value of kind S.
-func String(s string) Value { return Value{kind: S, text: s} }
+func String(s string) Value { return Value{held: &ofS, text: s} }
 
 // Bytes returns a value of kind B.
-func Bytes(b string) Value { return Value{kind: B, text: b} }
+func Bytes(b string) Value { return Value{held: &ofB, text: b} }
 
 // Number returns a value of kind N, or an *Error if text is not a number that
 // DynamoDB accepts. The value is also valid if the error is Taken.
@@ -81,23 +89,28 @@ func Number(text string) (Value, error) {
 	if AsOlder(err) != nil {
 		return Value{}, err
 	}
-	return Value{kind: N, text: canonical}, err
+	return Value{held: &ofN, text: canonical}, err
 }
 
 // Int returns a value of kind N.
-func Int(n int64) Value { return Value{kind: N, text: strconv.FormatInt(n, 10)} }
+func Int(n int64) Value { return Value{held: &ofN, text: strconv.FormatInt(n, 10)} }
 
 // Bool returns a value of kind BOOL.
-func Bool(b bool) Value { return Value{kind: BOOL, yes: b} }
+func Bool(b bool) Value {
+	if b {
+		return Value{held: &ofTrue}
+	}
+	return Value{held: &ofFalse}
+}
 
 // Null returns the value of kind NULL.
-func Null() Value { return Value{kind: NULL} }
+func Null() Value { return Value{held: &ofNull} }
 
 // List returns a value of kind L.
-func List(elems ...Value) Value { return Value{kind: L, many: &container{list: elems}} }
+func List(elems ...Value) Value { return Value{held: &content{kind: L, list: elems}} }
 
 // MapOf returns a value of kind M.
-func MapOf(m Map) Value { return Value{kind: M, many: &container{m: m}} }
+func MapOf(m Map) Value { return Value{held: &content{kind: M, m: m}} }
 
 // StringSet returns a value of kind SS, or an *Error without elements or with
 // duplicates.
@@ -132,7 +145,7 @@ func newSet(kind Kind, elems []string) (Value, error) {
 			return Value{}, duplicates(kind, elems)
 		}
 	}
-	return Value{kind: kind, many: &container{set: set}}, taken
+	return Value{held: &content{kind: kind, set: set}}, taken
 }
 
 // elementOrder returns the order in which sets of kind keep their elements.
@@ -144,38 +157,43 @@ func elementOrder(kind Kind) func(a, b string) int {
 }
 
 // Kind returns the kind of v, zero for the zero Value.
-func (v Value) Kind() Kind { return v.kind }
+func (v Value) Kind() Kind {
+	if v.held == nil {
+		return 0
+	}
+	return v.held.kind
+}
 
 // Valid reports whether v is a value, not the zero Value.
-func (v Value) Valid() bool { return v.kind != 0 }
+func (v Value) Valid() bool { return v.held != nil }
 
 // Str returns the text of an S, the canonical text of an N, the bytes of a B.
 func (v Value) Str() string { return v.text }
 
 // Bool returns the value of a BOOL.
-func (v Value) Bool() bool { return v.yes }
+func (v Value) Bool() bool { return v.held != nil && v.held.yes }
 
 // List returns the elements of an L.
 func (v Value) List() []Value {
-	if v.kind != L {
+	if v.Kind() != L {
 		return nil
 	}
-	return v.many.list
+	return v.held.list
 }
 
 // Map returns the fields of an M.
 func (v Value) Map() Map {
-	if v.kind != M {
+	if v.Kind() != M {
 		return nil
 	}
-	return v.many.m
+	return v.held.m
 }
 
 // Set returns the elements of a set in their order: strings, canonical numbers
 // or bytes.
 func (v Value) Set() []string {
-	if !v.kind.Set() {
+	if !v.Kind().Set() {
 		return nil
 	}
-	return v.many.set
+	return v.held.set
 }

@@ -388,7 +388,7 @@ func TestKinds(t *testing.T) {
 // A million items must fit in memory, so a Value must stay small.
 func TestValueIsSmall(t *testing.T) {
 	t.Parallel()
-	if size := unsafe.Sizeof(attr.Value{}); size > 32 {
+	if size := unsafe.Sizeof(attr.Value{}); size > 24 {
 		t.Errorf("a Value takes %d bytes", size)
 	}
 }

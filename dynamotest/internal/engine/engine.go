@@ -236,7 +236,7 @@ func unsettled(err error) *api.Error {
 	if errors.Is(err, journal.ErrClosed) {
 		return &api.Error{Code: api.ServerClosed, Message: "dynamotest: the server is closed"}
 	}
-	return &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written: " + err.Error()}
+	return &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written, so every request fails, reads too, until the server is opened again: " + err.Error()}
 }
 
 // operations are the handlers, each with its row.

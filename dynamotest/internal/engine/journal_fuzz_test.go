@@ -41,6 +41,7 @@ func FuzzJournal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at, length uint16, put []byte, framed bool) {
 		content := bytes.Clone(good)
 		if framed {
+			put = fmt.Appendf(nil, "%d %s", bytes.Count(content, []byte("\n"))+1, put)
 			content = fmt.Appendf(content, "%08x %s\n", crc32.Checksum(put, crc32.MakeTable(crc32.Castagnoli)), put)
 		} else {
 			start := min(int(at), len(content))
@@ -73,14 +74,16 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// fuzzed returns an engine that only compacts a file of the first format.
+// fuzzed returns an engine that only compacts a file of an older format.
 func fuzzed(m *model) *Engine {
 	return New(Options{Now: ticking(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Disk: m, CompactFrom: 1 << 30})
 }
 
 func wholeLines(file []byte) (n int) {
+	number := 0
 	for line := range bytes.Lines(file) {
-		if _, reason := journal.Checked(line); reason == "" {
+		number++
+		if _, reason := journal.Checked(line, number); reason == "" {
 			n++
 		}
 	}

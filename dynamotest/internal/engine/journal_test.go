@@ -227,12 +227,20 @@ func TestCallersShareASync(t *testing.T) {
 }
 
 // After the disk has failed, every request fails, even a read, because memory
-// has changes that the file lacks. The file has everything that was
-// acknowledged.
+// has changes that the file lacks: a read would show what a restart takes back.
+// The log says so once. The file has everything that was acknowledged.
 func TestADiskThatFails(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"write", "sync"} {
-		e, m := played(t, puts(3, 9, 10))
+		var log bytes.Buffer
+		m := newModel()
+		e := New(Options{Now: ticking(), Disk: m, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err := e.OpenJournal("data"); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range puts(3, 9, 10) {
+			s.do(e)
+		}
 		want := whole(t, e)
 		m.failAt = m.operations + 1
 		if operation == "sync" {
@@ -241,9 +249,12 @@ func TestADiskThatFails(t *testing.T) {
 		lost := step{"PutItem", `{"TableName":"plain","Item":{"id":{"N":"77"}}}`}
 		for _, s := range []step{lost, {"GetItem", `{"TableName":"plain","Key":{"id":{"N":"77"}}}`}, {"ListTables", `{}`}, lost} {
 			res := e.Do(t.Context(), s.op, []byte(s.body))
-			if res.Err == nil || res.Err.Code != api.InternalServerError || res.Err.Message != "the data file cannot be written: the disk failed" {
+			if res.Err == nil || res.Err.Code != api.InternalServerError || res.Err.Message != "the data file cannot be written, so every request fails, reads too, until the server is opened again: the disk failed" {
 				t.Errorf("%s fails, and %s is answered %v", operation, s.op, res.Err)
 			}
+		}
+		if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, `level=ERROR msg="dynamotest: the data file cannot be written: every request fails, reads too, until the server is opened again" file=data error="the disk failed"`) {
+			t.Errorf("%s fails, and the log says %q", operation, said)
 		}
 		if n := e.journal.Status().Waiting; n > 0 {
 			t.Errorf("%d bytes wait for a disk that has failed", n)
@@ -519,7 +530,7 @@ func TestAFlushThatPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened.Store(true)
-	for _, want := range []string{"internal error in CreateTable: this is a test", "the data file cannot be written: writing it panicked"} {
+	for _, want := range []string{"internal error in CreateTable: this is a test", "the data file cannot be written, so every request fails, reads too, until the server is opened again: writing it panicked"} {
 		if res := e.Do(t.Context(), "CreateTable", []byte(puts(0, 0, 0)[0].body)); res.Err == nil || res.Err.Message != want {
 			t.Errorf("got %v, want %s", res.Err, want)
 		}

@@ -17,7 +17,7 @@ import (
 //  2. The snapshot is written to a new file, and that is synced. Meanwhile the
 //     writers go on with the old file.
 //  3. Between two flushes, the lines that came meanwhile are copied behind the
-//     snapshot; the new file is synced, takes the name of the old one, and the
+//     snapshot, with their numbers there; the new file is synced, takes the name of the old one, and the
 //     folder is synced. Only then the next line is written, to the new file.
 //
 // The file of that name always has everything that was acknowledged, whenever
@@ -59,6 +59,7 @@ func (j *Journal) due() bool {
 type snapshot struct {
 	write func(out *Lines)
 	size  int64 // of the file that has the same state
+	lines int   // of that file
 	told  int64 // the weight of that file
 	live  int64 // the weight of the snapshot
 }
@@ -93,7 +94,7 @@ func (j *Journal) compactAtStart(version int) error {
 	if s == nil {
 		s = &snapshot{write: j.owner.Snapshot(), told: j.told, live: j.owner.Weight()}
 	}
-	s.size = j.size
+	s.size, s.lines = j.size, j.lines
 	if err := j.rewrite(s); err != nil && old {
 		return fmt.Errorf("bringing it from format %d to %d: %w", version, journalFormat, err)
 	} else if err != nil {
@@ -125,15 +126,15 @@ func (j *Journal) rewrite(s *snapshot) error {
 		return err
 	}
 	err = j.disk.Lock(next)
-	var size int64
+	var out *Lines
 	if err == nil {
-		size, err = WriteFile(next, s.write)
+		out, err = writeFile(next, s.write)
 	}
 	if err == nil {
 		err = next.Sync() // now, because nobody waits for it
 	}
 	if err == nil {
-		err = j.replace(next, size, s)
+		err = j.replace(next, out, s)
 	}
 	if err != nil {
 		return errors.Join(err, next.Close(), j.disk.Remove(j.temporary()))
@@ -142,16 +143,13 @@ func (j *Journal) rewrite(s *snapshot) error {
 }
 
 // replace puts the next file in the place of the existing one.
-func (j *Journal) replace(next File, size int64, s *snapshot) error {
+func (j *Journal) replace(next File, out *Lines, s *snapshot) error {
 	if err := j.own(); err != nil {
 		return err
 	}
 	defer j.disown()
 	// A line may have come in since the snapshot was taken.
-	n, err := io.Copy(next, io.NewSectionReader(j.file, s.size, j.size-s.size))
-	if err == nil && n != j.size-s.size {
-		err = io.ErrUnexpectedEOF
-	}
+	err := out.copy(io.NewSectionReader(j.file, s.size, j.size-s.size), s.lines, j.lines)
 	if err == nil {
 		err = next.Sync()
 	}
@@ -170,7 +168,7 @@ func (j *Journal) replace(next File, size int64, s *snapshot) error {
 		return err
 	}
 	old := j.file
-	j.file, j.size, j.checked = next, size+n, size+n
+	j.file, j.size, j.checked, j.lines = next, out.size, out.size, out.number
 	_ = old.Close() // nothing was written since it was synced
 	// Until the folder is synced, a crash may leave either file under the name.
 	if err := j.disk.SyncFolder(j.path); err != nil {
@@ -182,11 +180,11 @@ func (j *Journal) replace(next File, size int64, s *snapshot) error {
 	return nil
 }
 
-// fail makes every request fail from now on.
+// fail is broken for a caller without the mutex.
 func (j *Journal) fail(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.err = errors.Join(j.err, err)
+	j.broken(err)
 }
 
 // own waits until nobody flushes, and keeps others from flushing.
@@ -209,12 +207,14 @@ func (j *Journal) disown() {
 
 // WriteFile writes a file with the entries of a snapshot, and returns its size.
 func WriteFile(file io.Writer, write func(out *Lines)) (int64, error) {
+	out, err := writeFile(file, write)
+	return out.size, err
+}
+
+func writeFile(file io.Writer, write func(out *Lines)) (*Lines, error) {
 	out := &Lines{to: bufio.NewWriterSize(file, 1<<20)}
 	out.raw([]byte(header(journalFormat)))
 	write(out)
 	out.flush()
-	if out.err == nil {
-		out.err = out.to.Flush()
-	}
-	return out.size, out.err
+	return out, out.end()
 }

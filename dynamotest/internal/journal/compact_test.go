@@ -83,7 +83,7 @@ func TestCommittedWhileCompacting(t *testing.T) {
 	n.mustWrite(t, "b=1", "a=later")
 	close(release)
 	n.journal.WaitCompacted()
-	if diff := cmp.Diff(header(journalFormat)+line("a="+last)+line("b=1")+line("a=later"), content(t, path)); diff != "" {
+	if diff := cmp.Diff(header(journalFormat)+line(2, "a="+last)+line(3, "b=1")+line(4, "a=later"), content(t, path)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(n.texts, n.reopened(t, path).texts); diff != "" {
@@ -139,13 +139,13 @@ func TestACompactionThatFails(t *testing.T) {
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	for left, ours := range map[string]bool{
-		"":                                      true,
-		header(journalFormat)[:9]:               true,
-		strings.Repeat("\x00", 9):               true,
-		header(journalFormat) + line("a=2")[:9]: true,
-		"Dear diary,\n":                         false,
+		"":                        true,
+		header(journalFormat)[:9]: true,
+		strings.Repeat("\x00", 9): true,
+		header(journalFormat) + line(2, "a=2")[:9]: true,
+		"Dear diary,\n": false,
 	} {
-		path := file(t, header(journalFormat)+line("a=1"))
+		path := file(t, header(journalFormat)+line(2, "a=1"))
 		if err := os.WriteFile(path+".compacting", []byte(left), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -167,12 +167,18 @@ func TestLeftBehind(t *testing.T) {
 // A file of an older format becomes one of the present format.
 func TestAnOlderFormat(t *testing.T) {
 	t.Parallel()
-	path := file(t, header(1)+line("a=1")+line("a=2", "b=3"))
-	n := open(t, path, Options{})
-	if diff := cmp.Diff([]string{"a=1", "a=2", "b=3"}, n.told); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(header(journalFormat)+line("a=2", "b=3"), content(t, path)); diff != "" {
-		t.Error(diff)
+	for version := 1; version < journalFormat; version++ {
+		path := file(t, header(version)+older("a=1")+older("a=2", "b=3"))
+		n := open(t, path, Options{})
+		if diff := cmp.Diff([]string{"a=1", "a=2", "b=3"}, n.told); diff != "" {
+			t.Errorf("%d: %s", version, diff)
+		}
+		if diff := cmp.Diff(header(journalFormat)+line(2, "a=2", "b=3"), content(t, path)); diff != "" {
+			t.Errorf("%d: %s", version, diff)
+		}
+		n.mustWrite(t, "c=4")
+		if diff := cmp.Diff([]string{"a=2", "b=3", "c=4"}, n.reopened(t, path).told); diff != "" {
+			t.Errorf("%d: %s", version, diff)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"encoding/json"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"maps"
@@ -125,16 +127,26 @@ func (n *notes) mustWrite(t *testing.T, notes ...string) {
 	}
 }
 
-// line is a line with entries.
-func line(notes ...string) string {
+// line is the line of a number with entries.
+func line(number int, notes ...string) string {
 	var entries []byte
 	for _, one := range notes {
 		name, text, _ := strings.Cut(one, "=")
 		entries = AppendEntry(entries, time.Unix(0, 0), note{name, text}.write)
 	}
 	var b strings.Builder
-	_, _ = writeLine(&b, entries)
+	_, _ = writeLine(&b, number, entries)
 	return b.String()
+}
+
+// older is a line with entries as formats without numbers have it.
+func older(notes ...string) string {
+	_, entries, _ := strings.Cut(line(0, notes...), " 0 ")
+	return summedLine(strings.TrimSuffix(entries, "\n"))
+}
+
+func summedLine(text string) string {
+	return fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(text), castagnoli), text)
 }
 
 func file(t *testing.T, content string) (path string) {

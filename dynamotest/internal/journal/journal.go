@@ -21,12 +21,13 @@ import (
 // A Journal is a file of lines. The first line names the format. Each flush
 // adds one line:
 //
-//	1c291ca3 [{"At":1774785600000000000,"Op":"CreateTable","Request":{…}},
-//	          {"At":…,"Changes":[{"Table":"orders","Put":{…}},{"Table":"orders","Delete":{…}}]},
-//	          {"At":…,"Token":"…","Payload":"…"}]
+//	1c291ca3 2 [{"At":1774785600000000000,"Op":"CreateTable","Request":{…}},
+//	            {"At":…,"Changes":[{"Table":"orders","Put":{…}},{"Table":"orders","Delete":{…}}]},
+//	            {"At":…,"Token":"…","Payload":"…"}]
 //
-// The checksum is that of the rest of the line. What is committed under one
-// lock stands in one line, so that half a transaction is never read back. A
+// The checksum is that of the rest of the line, which begins with the line's
+// number in the file, so that a line that is missing, or stands in another place,
+// is noticed. What is committed under one lock stands in one line, so that half a transaction is never read back. A
 // line is begun only when the line before it is safe, so only the last line can
 // be torn.
 //
@@ -44,6 +45,7 @@ type Journal struct {
 	// that owns the flushing.
 	file    File
 	size    int64 // of the file
+	lines   int   // of the file
 	checked int64 // the size at which compacting was last considered
 
 	running sync.RWMutex // held for reading by a caller that may commit, until its commit is safe
@@ -61,7 +63,9 @@ type Journal struct {
 
 const (
 	journalName   = "dynamotest journal "
-	journalFormat = 2 // 1 had no states of tables and streams
+	journalFormat = 3 // 1 had no states of tables and streams
+
+	numberedFrom = 3 // the format whose lines have numbers
 )
 
 var (
@@ -224,13 +228,23 @@ func (j *Journal) flushNow() {
 	j.mu.Unlock()
 	defer func() { // also after a panic, otherwise others would wait for ever
 		j.mu.Lock()
-		j.flushing, j.err = false, errors.Join(j.err, err)
-		if err == nil {
+		j.flushing = false
+		if err != nil {
+			j.broken(err)
+		} else {
 			j.safe = upto
 		}
 		j.changed.Broadcast()
 	}()
 	upto, err = j.flush()
+}
+
+// broken makes every request fail from now on. The caller holds the mutex.
+func (j *Journal) broken(err error) {
+	if j.err == nil {
+		j.log.Error("dynamotest: the data file cannot be written: every request fails, reads too, until the server is opened again", "file", j.path, "error", err)
+	}
+	j.err = errors.Join(j.err, err)
 }
 
 // flush writes one line. After a failure nobody knows what the file has, so
@@ -239,7 +253,7 @@ func (j *Journal) flushNow() {
 func (j *Journal) flush() (upto uint64, err error) {
 	t := j.take()
 	if len(t.entries) > 0 {
-		n, err := writeLine(j.file, t.entries...)
+		n, err := writeLine(j.file, j.lines+1, t.entries...)
 		if err != nil {
 			return 0, err
 		}
@@ -251,13 +265,13 @@ func (j *Journal) flush() (upto uint64, err error) {
 		if err := j.disk.Named(j.path, j.file); err != nil {
 			return 0, err
 		}
-		j.size += int64(n)
+		j.size, j.lines = j.size+int64(n), j.lines+1
 	}
 	if t.snapshot != nil {
 		j.mu.Lock()
 		j.compacting = true
 		j.mu.Unlock()
-		t.snapshot.size = j.size
+		t.snapshot.size, t.snapshot.lines = j.size, j.lines
 		go j.compact(t.snapshot)
 	}
 	return t.upto, nil

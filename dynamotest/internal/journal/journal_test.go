@@ -26,7 +26,7 @@ func TestToldInOrder(t *testing.T) {
 	if err := n.journal.Settle(); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(header(journalFormat)+line("a=1")+line("b=2")+line("a=3", "c=4"), content(t, path)); diff != "" {
+	if diff := cmp.Diff(header(journalFormat)+line(2, "a=1")+line(3, "b=2")+line(4, "a=3", "c=4"), content(t, path)); diff != "" {
 		t.Error(diff)
 	}
 	again := n.reopened(t, path)
@@ -45,9 +45,9 @@ func TestToldInOrder(t *testing.T) {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	head := header(journalFormat)
-	one, two, three := line("a=1"), line("b=2"), line("c=3")
+	one, two, three := line(2, "a=1"), line(3, "b=2"), line(4, "c=3")
 	zeros := strings.Repeat("\x00", 2*Sector)
-	long := head + line("b="+strings.Repeat("x", 3*Sector))
+	long := head + line(2, "b="+strings.Repeat("x", 3*Sector))
 	holed := long[:Sector] + zeros[:Sector] + long[2*Sector:]
 	for name, tt := range map[string]struct{ content, told, left, err string }{
 		"nothing":                  {"", "", head, ""},
@@ -65,6 +65,12 @@ func TestOpen(t *testing.T) {
 		"damage before the end":    {head + one[:20] + "x" + one[20:] + two, "", "", "damaged in line 2"},
 		"zeros before the end":     {holed + one, "", "", "damaged in line 2"},
 		"torn before the end":      {head + one + two[:len(two)/2] + "\n" + three, "", "", "damaged in line 3"},
+		"a line missing":           {head + one + three, "", "", "damaged in line 3, at byte " + fmt.Sprint(len(head+one)) + ": it was written as line 4, so lines before it are missing; nothing was changed"},
+		"the first one missing":    {head + two + three, "", "", "damaged in line 2"},
+		"a line twice":             {head + one + one + two, "", "", "damaged in line 3, at byte " + fmt.Sprint(len(head+one)) + ": it was written as line 2, so it is in another place"},
+		"lines in another order":   {head + two + one, "", "", "damaged in line 2"},
+		"missing, and no newline":  {head + one + three[:len(three)-1], "", "", "damaged in line 3"},
+		"a line without a number":  {head + one + older("b=2"), "", "", "damaged in line 3, at byte " + fmt.Sprint(len(head+one)) + ": it has no number"},
 		"somebody's file":          {"Dear diary,\n", "", "", "not a data file of dynamotest"},
 		"a later format":           {header(journalFormat + 1), "", "", "a later version of dynamotest wrote it"},
 		"entries that are none":    {head + lineOf(`[{"Name":7}]`), "", "", "line 2, at byte"},
@@ -102,15 +108,15 @@ func TestOpen(t *testing.T) {
 // lineOf is a whole line with any text for its entries.
 func lineOf(entries string) string {
 	var b strings.Builder
-	_, _ = writeLine(&b, []byte(entries[:len(entries)-1]+","))
+	_, _ = writeLine(&b, 2, []byte(entries[:len(entries)-1]+","))
 	return b.String()
 }
 
 // A last line that is torn at any place is as if it had not been begun.
 func TestTornAnywhere(t *testing.T) {
 	t.Parallel()
-	before := header(journalFormat) + line("a=1")
-	last := line("b=2", "c=3")
+	before := header(journalFormat) + line(2, "a=1")
+	last := line(3, "b=2", "c=3")
 	for n := range len(last) - 1 {
 		path := file(t, before+last[:n])
 		if got := open(t, path, Options{}); len(got.told) != 1 || content(t, path) != before {

@@ -26,26 +26,37 @@ func (j *Journal) reopen() (version int, err error) {
 	if version, err = versionOf(head); err != nil {
 		return 0, err
 	}
-	return version, j.redoLines(in, []byte(head))
+	return version, j.redoLines(in, []byte(head), version)
 }
 
 // redoLines redoes the lines after the first one, and secures the last.
-func (j *Journal) redoLines(in *bufio.Reader, last []byte) error {
+func (j *Journal) redoLines(in *bufio.Reader, last []byte, version int) error {
 	j.size = int64(len(last))
-	for number := 2; ; number++ {
+	for j.lines = 1; ; j.lines++ {
+		number := j.lines + 1
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
 			return err
 		}
-		entries, reason := Checked(line)
+		entries, reason := summed(line)
+		torn := 0
 		if reason != "" {
-			if line, err = j.ending(line, in, number, reason); err != nil {
+			if line, torn, err = j.ending(line, in, number, reason); err != nil {
 				return err
 			}
 			if line == nil {
 				return j.secure(last)
 			}
-			entries, _ = Checked(line)
+			entries, _ = summed(line)
+		}
+		if version >= numberedFrom {
+			var wrong string
+			if entries, wrong = numbered(entries, number); wrong != "" {
+				return j.damaged(number, wrong)
+			}
+		}
+		if reason != "" {
+			j.warn("mended the last line of the data file, which lacked its newline", number, torn, reason)
 		}
 		told, err := j.owner.Redo(entries)
 		if err != nil {
@@ -91,7 +102,7 @@ func (j *Journal) start() error {
 	if err != nil {
 		return err
 	}
-	j.size = int64(n)
+	j.size, j.lines = int64(n), 1
 	return j.file.Sync()
 }
 

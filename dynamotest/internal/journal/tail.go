@@ -25,32 +25,34 @@ import (
 const Sector = 512
 
 // ending judges the bytes after the last whole line, which are not a whole line
-// themselves. If they lacked only a newline, it returns the line with its newline.
-func (j *Journal) ending(line []byte, rest io.Reader, number int, reason string) (mended []byte, err error) {
+// themselves. If they lacked only a newline, it returns the line with its newline,
+// and the number of other bytes.
+func (j *Journal) ending(line []byte, rest io.Reader, number int, reason string) (mended []byte, torn int, err error) {
 	var tail tail
 	if _, err := io.Copy(&tail, rest); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	damaged := func(how string) error {
-		return fmt.Errorf("damaged in line %d, at byte %d: %s%s; nothing was changed", number, j.size, reason, how)
-	}
+	damaged := func(how string) error { return j.damaged(number, reason+how) }
 	if tail.written {
-		return nil, damaged(fmt.Sprintf(", and %d bytes follow that were written later", tail.size))
+		return nil, 0, damaged(fmt.Sprintf(", and %d bytes follow that were written later", tail.size))
 	}
 	written := bytes.TrimRight(line, "\x00")
 	end, ended := wholePart(written), bytes.HasSuffix(written, []byte("\n"))
-	switch torn := len(line) + tail.size; {
+	switch torn = len(line) + tail.size; {
 	case end > 0 && !ended && end >= len(written)-1:
-		j.warn("mended the last line of the data file, which lacked its newline", number, torn-end, reason)
-		return append(written[:end:end], '\n'), nil
+		return append(written[:end:end], '\n'), torn - end, nil
 	case end > 0:
-		return nil, damaged(fmt.Sprintf(", for another byte stands where its newline was, and %d bytes follow that were written later", len(written)-end-1))
+		return nil, 0, damaged(fmt.Sprintf(", for another byte stands where its newline was, and %d bytes follow that were written later", len(written)-end-1))
 	case ended && !holed(written, j.size):
-		return nil, damaged("")
+		return nil, 0, damaged("")
 	case torn > 0:
 		j.warn("cut off what a crash left of the last line of the data file, which nobody was told was safe", number, torn, reason)
 	}
-	return nil, nil
+	return nil, 0, nil
+}
+
+func (j *Journal) damaged(number int, how string) error {
+	return fmt.Errorf("damaged in line %d, at byte %d: %s; nothing was changed", number, j.size, how)
 }
 
 func (j *Journal) warn(what string, number, bytes int, reason string) {
@@ -102,9 +104,33 @@ func holed(line []byte, at int64) bool {
 	return false
 }
 
-// Checked returns the entries of a line, or the reason why it is not a whole
-// line.
-func Checked(line []byte) (entries []byte, reason string) {
+// Checked returns the entries of the line of a number, or the reason why it is
+// not that line, or not whole.
+func Checked(line []byte, number int) (entries []byte, reason string) {
+	rest, reason := summed(line)
+	if reason != "" {
+		return nil, reason
+	}
+	return numbered(rest, number)
+}
+
+// numbered returns what follows the number of a line.
+func numbered(rest []byte, number int) (entries []byte, reason string) {
+	text, entries, _ := bytes.Cut(rest, []byte(" "))
+	switch has, err := strconv.Atoi(string(text)); {
+	case err != nil:
+		return nil, "it has no number"
+	case has > number:
+		return nil, fmt.Sprintf("it was written as line %d, so lines before it are missing", has)
+	case has < number:
+		return nil, fmt.Sprintf("it was written as line %d, so it is in another place", has)
+	}
+	return entries, ""
+}
+
+// summed returns what follows the checksum of a line, or the reason why the line
+// is not whole.
+func summed(line []byte) (rest []byte, reason string) {
 	line, whole := bytes.CutSuffix(line, []byte("\n"))
 	if !whole {
 		return nil, "it has no end"

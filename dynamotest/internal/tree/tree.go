@@ -9,6 +9,8 @@ import "slices"
 const (
 	maxEntries = 63
 	minEntries = maxEntries / 2
+
+	growth = 8 // how many entries a full leaf gets room for
 )
 
 // Tree is an ordered map from keys, compared byte by byte, to values. The zero
@@ -135,13 +137,12 @@ func (n *node[V]) child(i int) *node[V] {
 }
 
 // split cuts n at entry i and returns that entry and the node right of it.
-// The right half gets its own array, so that a half-full node never keeps the
-// entries of its neighbour alive.
+// Both halves get arrays of their own size, so that a half-full node keeps neither
+// the entries of its neighbour alive nor room for them.
 func (n *node[V]) split(o *owner, i int) (entry[V], *node[V]) {
 	middle := n.entries[i]
 	right := &node[V]{owner: o, entries: slices.Clone(n.entries[i+1:])}
-	clear(n.entries[i:])
-	n.entries = n.entries[:i]
+	n.entries = slices.Clone(n.entries[:i])
 	if !n.leaf() {
 		right.children = slices.Clone(n.children[i+1:])
 		clear(n.children[i+1:])
@@ -158,6 +159,9 @@ func (n *node[V]) set(key string, value V) (old V, replaced bool) {
 		return old, true
 	}
 	if n.leaf() {
+		if len(n.entries) == cap(n.entries) { // by less than append does, because most leaves stay half full
+			n.entries = append(make([]entry[V], 0, min(len(n.entries)+growth, maxEntries)), n.entries...)
+		}
 		n.entries = slices.Insert(n.entries, i, entry[V]{key, value})
 		return old, false
 	}

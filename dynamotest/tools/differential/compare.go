@@ -119,10 +119,10 @@ const (
 // leaves returns the state of the servers after a difference. A failed request
 // may have taken effect. DynamoDB Local also performs some requests before it
 // refuses them: batches of statements on one item, and requests that ask for an
-// unknown kind of units.
+// unknown kind of units. It passes over AttributeUpdates without an action.
 func (d difference) leaves() outcome {
 	switch {
-	case d.ours.ok() != d.theirs.ok(), d.theirs.status >= http.StatusInternalServerError,
+	case d.ours.ok() != d.theirs.ok(), d.lacksAction(), d.theirs.status >= http.StatusInternalServerError,
 		d.op("BatchExecuteStatement") && d.theirs.says("contains duplicates"), d.theirs.says("Cannot have null key for GetItem"),
 		d.op("BatchExecuteStatement", "UpdateTable") && !d.ours.repliesAs(d.theirs):
 		return apart

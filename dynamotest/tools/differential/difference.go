@@ -42,6 +42,17 @@ func (d difference) op(names ...string) bool { return slices.Contains(names, d.r
 // asks reports whether the request has a member.
 func (d difference) asks(name string) bool { return d.asked[name] != nil }
 
+// lacksAction reports whether the request updates an attribute without an action.
+func (d difference) lacksAction() bool {
+	updates, _ := d.request.body["AttributeUpdates"].(object)
+	for _, update := range updates {
+		if update, ok := update.(object); ok && update["Action"] == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (d difference) isStatement() bool {
 	return d.op("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction")
 }

@@ -13,10 +13,12 @@ func (g *gen) attributesToGet() []string {
 func (g *gen) attributeUpdates() object {
 	out := object{}
 	for range g.IntN(3) + 1 {
-		update := object{"Value": g.value(1)}
+		update := object{"Action": "PUT", "Value": g.value(1)}
 		switch g.IntN(8) {
-		case 0, 1, 2:
-			update["Action"] = "PUT"
+		case 0:
+			if g.one(10) { // after it the servers may differ
+				delete(update, "Action")
+			}
 		case 3:
 			update["Action"] = "DELETE"
 			update["Value"] = pick(g, object{"SS": []string{"x", "y"}}, object{"NS": []string{"1"}}, g.value(1))

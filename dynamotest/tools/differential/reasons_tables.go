@@ -59,14 +59,6 @@ var knownTables = []knownDifference{
 			return d.op("UpdateTable") && d.ours.kind == notFound && d.theirs.says("Invalid global secondary index name")
 		},
 	},
-	{
-		name:   "a global index of several sort keys",
-		rare:   true,
-		reason: "AWS has had them since November 2025; DynamoDB Local 2.6.1 does not have them",
-		explains: func(d difference) bool {
-			return d.op("CreateTable", "UpdateTable") && d.theirs.says("Key Schema too big")
-		},
-	},
 }
 
 // The parts of a changed item that a reply shows.
