@@ -17,10 +17,12 @@
 //	find who did something last, and when                                memory.LastOf
 //	store each raw message once                                          message.Save
 //	keep a status, such as that of an order: the latest event wins       record.Set
+//	keep a balance, such as points: each event once, even if late        record.Apply, with Add
 //	keep a record of my own, computed from its last value                record.Apply
 //	find which customer or product a phrase stands for                   alias.Resolve
 //	count on which weekdays and at which hours somebody does something   pattern.Observe
 //	keep a moving average, such as how long a delivery takes             ema.Observe
+//	decide what an error means: done, for people, or again               verdict.Of
 //	create the tables                                                    schema.Create
 //	test all this without Docker, and lose replies on purpose            dynamotest.New
 //
