@@ -30,7 +30,7 @@ type counterStory struct {
 	weight [mostEvents]int64
 
 	erasures []finished
-	bare   string // the key of the last row of an older system
+	bare     string // the key of the last row of an older system
 }
 
 func newCounter(w *world) story {
