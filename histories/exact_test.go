@@ -36,7 +36,7 @@ const (
 func newExact(w *world) story {
 	e := &exactStory{averages: averages{w: w, pk: exactKey}, erases: w.rnd.IntN(2) == 0}
 	kind := record.Kind[balance]{
-		Package: "points", Type: "POINTS", Count: "n", Retention: exactRetention,
+		Package: "points", Type: "POINTS", Count: "n", Attributes: []string{"sum"}, Retention: exactRetention,
 		Decode: func(r record.Item) (balance, error) { return balanceOf(r), nil },
 	}
 	for _, c := range w.callers {

@@ -41,10 +41,11 @@ type Apply struct {
 	Next      Next
 
 	// Add is for an exact [Kind], in place of Next: what the event adds to sums in
-	// the row, by their attributes. A negative number takes away. An attribute
-	// that does not exist counts as 0. Add needs no read, and writers of one row
-	// do not lose races to each other. The numbers are at most
-	// 1,000,000,000,000,000, in either direction.
+	// the row, by their attributes, which Kind.Attributes must name. A negative
+	// number takes away, and 0 is bad input. A sum that does not exist counts as 0.
+	// Add needs no read, and writers of one row do not lose races to each other.
+	// The numbers are at most 1,000,000,000,000,000, in either direction. The
+	// event's row remembers them: see [*AddError].
 	Add map[string]int64
 
 	// AtLeast is the least that a sum in Add may become. If it would become less,
@@ -65,7 +66,8 @@ type Apply struct {
 // [event.Duplicate] only if another call has counted it, and [event.ErrTooOld]
 // only from Kind.Retention after it happened, less Config.MaxSkew: Apply finds
 // that out before any request. With Add, AtLeast may refuse the event with a
-// [*FloorError]. A row that a Kind without a Retention has written is refused
+// [*FloorError], and an event that is counted already and added something else is
+// refused with an [*AddError]. A row that a Kind without a Retention has written is refused
 // with an error, because it does not say which events it has counted.
 //
 // Each time another writer changes the row first, Apply tries again, up to 15

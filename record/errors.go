@@ -16,6 +16,19 @@ import (
 // events in one write, or up to 99 of an exact Kind, or Add.
 var ErrContended = errors.New("record: other writers changed the row first at every attempt")
 
+// AddError is returned by [Rows.Apply], [Rows.ApplyAll] and [ApplyItem.Outcome] if
+// the event is counted already, and added something else. What it added stands. The
+// sender uses the identity of an event twice, or has changed an amount: somebody
+// must look.
+type AddError struct {
+	Recorded map[string]int64 // what the event added, by the sum
+	Given    map[string]int64 // what this call would have added
+}
+
+func (e *AddError) Error() string {
+	return fmt.Sprintf("record: the event is counted already: it added %v, not %v", e.Recorded, e.Given)
+}
+
 // FloorError is returned by [Rows.Apply] and [ApplyItem.Outcome] if Add would make a
 // sum less than AtLeast. It is an answer: nothing was written. If the same event is
 // applied again when the sum is greater, it counts.

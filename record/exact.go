@@ -27,7 +27,8 @@ import (
 // partition, because [Key] makes one with an empty part.
 const (
 	attrTTL = "ttl"
-	attrBy  = "by" // the nonce of the call that counted the event
+	attrBy  = "by"  // the nonce of the call that counted the event
+	attrAdd = "add" // what the event added, by the sum; not with Next
 
 	ofEvents = "##" // follows the record's partition
 )
@@ -71,12 +72,15 @@ func (w *writing[T]) checkSums(partition, sort string) error {
 		return err
 	}
 	for _, sums := range w.add {
+		if len(sums) == 0 {
+			return event.BadInput(pkg, "Add", "must add something: an event that adds nothing is not to be applied")
+		}
 		for attribute, n := range sums {
-			if attribute == "" || n < -mostSum || n > mostSum {
-				return event.BadInput(pkg, "Add", "must have the names of attributes, and numbers of at most 1E15")
+			if !slices.Contains(w.kind.Attributes, attribute) {
+				return event.BadInput(pkg, "Add", fmt.Sprintf("must not add to %q, which is not one of Kind.Attributes", attribute))
 			}
-			if err := w.checkOwn(Item{attribute: nil}); err != nil {
-				return event.BadInput(pkg, "Add", err.Error())
+			if n == 0 || n < -mostSum || n > mostSum {
+				return event.BadInput(pkg, "Add", "must have numbers of at most 1E15 in either direction, and none that is 0")
 			}
 		}
 		for attribute, least := range w.atLeast {
@@ -200,7 +204,7 @@ func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]a
 			return nil, err
 		}
 		told := tell(e.by, reasons)
-		rest := told.answer(left, answers)
+		rest := told.answer(left, answers, func(i int) map[string]int64 { return e.add[events[i]] })
 		switch {
 		case len(rest) == 0:
 			return answers, nil
@@ -245,6 +249,9 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 		row := keyOf(partition, sortOf(sort, ev))
 		row[attrTTL] = item.N(ev.Time().Add(e.kind.Retention + time.Second - 1).Unix())
 		row[attrBy] = item.S(e.by)
+		if e.add != nil {
+			row[attrAdd] = added(e.add[ev])
+		}
 		items = append(items, types.TransactWriteItem{Put: &types.Put{
 			TableName: aws.String(e.table), Item: row,
 			ConditionExpression:                 aws.String(ifNone),
@@ -315,6 +322,36 @@ func (e *exactWrite[T]) adding(events []event.Event) *dynamodb.UpdateItemInput {
 		ExpressionAttributeNames:  names,
 		ExpressionAttributeValues: values,
 	}
+}
+
+// added is what an event adds, as its row remembers it.
+func added(sums map[string]int64) types.AttributeValue {
+	entries := make(Item, len(sums))
+	for attribute, n := range sums {
+		entries[attribute] = item.N(n)
+	}
+	return item.M(entries)
+}
+
+// differs returns an error if the event's row says that the event added something
+// else. Next gives no sums to compare.
+func differs(row Item, sums map[string]int64) error {
+	stands, ok := row[attrAdd].(*types.AttributeValueMemberM)
+	if !ok || sums == nil {
+		return nil
+	}
+	recorded := make(map[string]int64, len(stands.Value))
+	for attribute := range stands.Value {
+		n, err := item.Int(stands.Value, attribute)
+		if err != nil {
+			return err
+		}
+		recorded[attribute] = n
+	}
+	if maps.Equal(recorded, sums) {
+		return nil
+	}
+	return &AddError{Recorded: recorded, Given: sums}
 }
 
 // refused returns why the row refused the event, or nil if it is to be computed

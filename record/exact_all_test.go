@@ -21,16 +21,16 @@ import (
 )
 
 // allWays are the ways to count many events in an exact row, each of them as its
-// second.
+// second and 1.
 var allWays = map[string]func(...event.Event) record.ApplyAll{
 	"Add": func(events ...event.Event) record.ApplyAll {
 		return record.ApplyAll{Partition: "p", Sort: "s", Events: events, Add: func(ev event.Event) map[string]int64 {
-			return map[string]int64{"sum": secondOf(ev)}
+			return map[string]int64{"sum": secondOf(ev) + 1}
 		}}
 	},
 	"Next": func(events ...event.Event) record.ApplyAll {
 		return record.ApplyAll{Partition: "p", Sort: "s", Events: events, Next: func(row record.Item, ev event.Event) (record.Item, error) {
-			return plus(secondOf(ev))(row, ev)
+			return plus(secondOf(ev)+1)(row, ev)
 		}}
 	},
 }
@@ -55,7 +55,7 @@ func TestExactAll(t *testing.T) {
 			t.Parallel()
 			db, w, rows, direct := openExact(t)
 			for _, i := range []int{3, 50, 120} {
-				wantApply(t, direct, adds(at(t, i), int64(i)), event.Created)
+				wantApply(t, direct, adds(at(t, i), int64(i+1)), event.Created)
 			}
 			events := append(span(t, 0, 200), at(t, 7), at(t, 3))
 			slices.Reverse(events)
@@ -82,7 +82,7 @@ func TestExactAll(t *testing.T) {
 			if diff := cmp.Diff([]event.Outcome{event.Created, event.Duplicate}, sevens); diff != "" {
 				t.Errorf("the event that comes twice (-want +got):\n%s", diff)
 			}
-			wantSum(t, db, rows.Table().Name, 200, 199*200/2)
+			wantSum(t, db, rows.Table().Name, 200, 200*201/2)
 			var sizes []int
 			for _, in := range w.sent {
 				sizes = append(sizes, len(in.TransactItems))
@@ -104,7 +104,7 @@ func TestExactAllLosesReplies(t *testing.T) {
 	t.Parallel()
 	for name, way := range allWays {
 		db, w, rows, direct := openExact(t)
-		wantApply(t, direct, adds(at(t, 1), 1), event.Created)
+		wantApply(t, direct, adds(at(t, 1), 2), event.Created)
 		w.before = func(n int, in *dynamodb.TransactWriteItemsInput) error {
 			if n != 2 {
 				return nil
@@ -120,7 +120,7 @@ func TestExactAllLosesReplies(t *testing.T) {
 		if diff := cmp.Diff([]string{"created", "duplicate", "created", "created"}, answers(t, outcomes, err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		wantSum(t, db, rows.Table().Name, 4, 6)
+		wantSum(t, db, rows.Table().Name, 4, 10)
 	}
 }
 
@@ -132,14 +132,14 @@ func TestExactAllMeetsOthers(t *testing.T) {
 		db, w, rows, direct := openExact(t)
 		w.before = func(n int, _ *dynamodb.TransactWriteItemsInput) error {
 			if n == 2 {
-				wantApply(t, direct, adds(at(t, 120), 1000), event.Created) // an event of the call, with another number
+				wantApply(t, direct, adds(at(t, 120), 121), event.Created) // an event of the call
 			}
 			return nil
 		}
 		if _, err := rows.ApplyAll(t.Context(), way(span(t, 0, 150)...)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		wantSum(t, db, rows.Table().Name, 150, 149*150/2+880)
+		wantSum(t, db, rows.Table().Name, 150, 150*151/2)
 		if len(w.sent) != 3 {
 			t.Errorf("%s: %d transactions", name, len(w.sent))
 		}
@@ -163,7 +163,7 @@ func TestExactAllEnds(t *testing.T) {
 		if left == nil || len(left.Leftovers) != 51 || left.Leftovers[0].Index != 99 || !errors.Is(err, down) {
 			t.Fatalf("%s: ApplyAll: %v", name, err)
 		}
-		wantSum(t, db, rows.Table().Name, 99, 98*99/2)
+		wantSum(t, db, rows.Table().Name, 99, 99*100/2)
 	}
 }
 
@@ -177,7 +177,7 @@ func deliver(t *testing.T, rows *record.Rows[int64], events []event.Event, way f
 	for _, ev := range events {
 		all.Go(func() {
 			for range 100 {
-				out, err := rows.Apply(t.Context(), way(ev, secondOf(ev)))
+				out, err := rows.Apply(t.Context(), way(ev, secondOf(ev)-1))
 				mu.Lock()
 				switch {
 				case err != nil:
@@ -231,7 +231,7 @@ func burst(t *testing.T, way func(event.Event, int64) record.Apply, n int, atOnc
 		t.Errorf("%d of %d created, %d had to come again", created, n, again)
 	}
 	db.Heal()
-	wantSum(t, db, rows.Table().Name, int64(n), -int64(n*(n-1)/2))
+	wantSum(t, db, rows.Table().Name, int64(n), -int64(n*(n+1)/2))
 }
 
 // Callers of ApplyAll at once, with the same events, count each once.
@@ -273,7 +273,7 @@ func TestExactAllBurst(t *testing.T) {
 		if sum > 420 {
 			t.Errorf("%s: %d created of 420", name, sum)
 		}
-		wantSum(t, db, rows.Table().Name, 420, 419*420/2)
+		wantSum(t, db, rows.Table().Name, 420, 420*421/2)
 	}
 }
 

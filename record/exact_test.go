@@ -45,7 +45,7 @@ func (w *wire) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 }
 
 // pointsKind is an exact kind of row.
-var pointsKind = record.Kind[int64]{Package: "points", Type: "POINTS", Count: "n", Retention: retention, Decode: sumOf}
+var pointsKind = record.Kind[int64]{Package: "points", Type: "POINTS", Count: "n", Attributes: []string{"sum", "gold"}, Retention: retention, Decode: sumOf}
 
 func exact(t testing.TB, api record.ExactAPI, table string) *record.Rows[int64] {
 	t.Helper()
@@ -100,13 +100,13 @@ func TestExact(t *testing.T) {
 			t.Parallel()
 			db, w, rows, _ := openExact(t)
 			for i := range 40 {
-				wantApply(t, rows, way(at(t, -i), int64(i)), event.Created)
+				wantApply(t, rows, way(at(t, -i), int64(i+1)), event.Created)
 			}
 			wantApply(t, rows, way(at(t, -1000), 7), event.Created)
 			for i := range 40 {
-				wantApply(t, rows, way(at(t, -i), int64(i)), event.Duplicate)
+				wantApply(t, rows, way(at(t, -i), int64(i+1)), event.Duplicate)
 			}
-			wantSum(t, db, rows.Table().Name, 41, 40*39/2+7)
+			wantSum(t, db, rows.Table().Name, 41, 41*40/2+7)
 			if name == "Add" && w.reads > 0 || len(w.sent) != 81 {
 				t.Errorf("%d reads and %d transactions", w.reads, len(w.sent))
 			}
@@ -136,7 +136,7 @@ func TestExactTooOld(t *testing.T) {
 		}
 		in := record.ApplyAll{Partition: "p", Sort: "s", Events: []event.Event{old, old}, Next: way(old, 1).Next}
 		if in.Next == nil {
-			in.Add = func(event.Event) map[string]int64 { return nil }
+			in.Add = func(event.Event) map[string]int64 { return map[string]int64{"sum": 1} }
 		}
 		outcomes, err := rows.ApplyAll(t.Context(), in)
 		if diff := cmp.Diff([]string{"too old", "too old"}, answers(t, outcomes, err)); diff != "" {
@@ -153,7 +153,7 @@ func TestExactTooOld(t *testing.T) {
 func TestExactRows(t *testing.T) {
 	t.Parallel()
 	db, _, first, _ := openExact(t)
-	kind := record.Kind[int64]{Package: "points", Type: "POINTS", Count: "orders", Retention: retention, Decode: sumOf}
+	kind := record.Kind[int64]{Package: "points", Type: "POINTS", Count: "orders", Attributes: []string{"points"}, Retention: retention, Decode: sumOf}
 	rows, err := record.New(db.Client(), first.Table().Name, kind, &record.Config{Now: recordtest.Clock(now), Rand: strings.NewReader("12345678abcdefgh")})
 	if err != nil {
 		t.Fatal(err)
@@ -272,8 +272,8 @@ func TestExactFloor(t *testing.T) {
 		}
 	}
 	wantFloor(spend(1, 1), record.FloorError{Attribute: "sum"}) // no row: nothing to spend
-	wantApply(t, rows, spend(2, 0), event.Created)              // nothing is spent
-	wantApply(t, rows, adds(at(t, 3), 10), event.Created)
+	wantApply(t, rows, spend(2, -1), event.Created)             // it gives
+	wantApply(t, rows, adds(at(t, 3), 9), event.Created)
 	wantApply(t, rows, spend(4, 7), event.Created)
 	wantFloor(spend(5, 4), record.FloorError{Attribute: "sum", Stands: 3})
 	wantApply(t, rows, spend(4, 7), event.Duplicate) // whatever stands now

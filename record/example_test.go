@@ -85,7 +85,7 @@ func ExampleRows_Apply() {
 func ExampleRows_Apply_exact() {
 	ctx := context.Background()
 	rows := create(ctx, record.Kind[int64]{
-		Package: "points", Type: "POINTS", Count: "events", Retention: 20 * 365 * 24 * time.Hour, Decode: points,
+		Package: "points", Type: "POINTS", Count: "events", Attributes: []string{"points"}, Retention: 20 * 365 * 24 * time.Hour, Decode: points,
 	})
 	apply := func(id int, n int64) {
 		out, err := rows.Apply(ctx, record.Apply{

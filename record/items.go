@@ -79,7 +79,7 @@ func (r *Rows[T]) ApplyItem(ctx context.Context, a Apply) (*ApplyItem, error) {
 //     rest.
 //   - [ErrContended]: the row has changed since it was read. Make the ApplyItem
 //     anew.
-//   - [*FloorError], [event.ErrTooOld]: as from [Rows.Apply].
+//   - [*FloorError], [*AddError]: as from [Rows.Apply].
 //   - An error with DynamoDB's code: DynamoDB refused an action for another
 //     reason. After a conflict with another transaction, or throttling, send the
 //     whole transaction again.
@@ -150,6 +150,9 @@ func (w *writing[T]) exactItem(ctx context.Context, i *ApplyItem) error {
 func (i *ApplyItem) exactOutcome(reasons []types.CancellationReason) (event.Outcome, error) {
 	told := tell(i.by, reasons)
 	if told.events[0] != 0 {
+		if err := differs(reasons[0].Item, i.asked.Add); err != nil {
+			return 0, err
+		}
 		return told.events[0], nil
 	}
 	for _, reason := range reasons {
@@ -184,6 +187,7 @@ func (r *Rows[T]) action(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
 // told is what the reasons of a cancelled transaction say.
 type told struct {
 	events  []event.Outcome // 0 if the event is not counted
+	rows    []Item          // of the events
 	refused bool            // by the record, which stands
 	stands  Item
 	busy    bool // some action met another transaction, or was throttled
@@ -195,6 +199,7 @@ type told struct {
 func tell(by string, reasons []types.CancellationReason) (t told) {
 	for i, reason := range reasons {
 		old, refused, err := ddb.Action(reason)
+		t.rows = append(t.rows, old)
 		switch {
 		case err != nil && ddb.BusyAction(reason):
 			t.busy = true
@@ -217,12 +222,12 @@ func tell(by string, reasons []types.CancellationReason) (t told) {
 
 // answer sets the answers to the events that are counted, of those at the indexes
 // that the transaction had. It returns the other indexes.
-func (t told) answer(indexes []int, answers []answer) (rest []int) {
+func (t told) answer(indexes []int, answers []answer, add func(int) map[string]int64) (rest []int) {
 	for n, i := range indexes {
-		if n < len(t.events) && t.events[n] != 0 {
-			answers[i].outcome = t.events[n]
-		} else {
+		if n >= len(t.events) || t.events[n] == 0 {
 			rest = append(rest, i)
+		} else if answers[i].err = differs(t.rows[n], add(i)); answers[i].err == nil {
+			answers[i].outcome = t.events[n]
 		}
 	}
 	return rest

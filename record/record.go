@@ -72,9 +72,10 @@ type Kind[T any] struct {
 	Count string
 
 	// Attributes names the record's own attributes, at most 100, if the rows are
-	// for [Rows.Set]. Each Set writes the attributes that it gives and removes
-	// the others, so the order in which the events arrive does not show in the
-	// row. A Kind that only reads rows needs no Attributes.
+	// for [Rows.Set] or for Add of [Apply]. Each Set writes the attributes that it
+	// gives and removes the others, so the order in which the events arrive does
+	// not show in the row. Add adds to these attributes and to no others, so that
+	// a misspelt name is refused. Next and reads need no Attributes.
 	Attributes []string
 
 	// Retention, if it is set, makes the Kind exact: each event counts once,

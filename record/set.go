@@ -61,12 +61,18 @@ const (
 // whether it is right. If the two events gave different values, the error is a
 // [*TieError], for the event that stands and for the one that does not,
 // whichever arrives second. An event that stands gets [event.Created] together
-// with that error. If the values are the same, there is no error.
+// with that error. If the values are the same, there is no error. An event that
+// comes again with other values under the same Rank gets the error, too, and its
+// first values stand.
+//
+// Ranks cannot express that a status comes back: of settled, reversed and settled
+// again in one second, reversed stays.
 //
 // If this event was the last to set the row, Set answers [event.Duplicate]: an
 // earlier delivery of the event, or an attempt whose reply was lost, has set
 // the row. So if the write of an event that stands took effect, and its reply
-// was lost, its repetition says nothing of a tie. If a later event has set the
+// was lost or the caller died before it noted the tie, the repetition says
+// nothing of it. If a later event has set the
 // row, the error is [event.ErrSuperseded], and nothing is left to do. Bad input
 // is an [*event.InputError], also of a [Kind] without Attributes.
 //
@@ -124,9 +130,7 @@ func answerSet(mark string, own, other Item, refused bool) (event.Outcome, error
 		out = event.Duplicate
 	}
 	switch {
-	case ev == otherEvent:
-		return out, nil
-	case moment == otherMoment && sameValues(own, other):
+	case moment == otherMoment && sameValues(own, other), ev == otherEvent && moment != otherMoment:
 		return out, nil
 	case moment == otherMoment && refused:
 		return 0, &TieError{}
@@ -167,8 +171,8 @@ func (r *Rows[T]) checkSet(s Set, now time.Time) error {
 
 func (k Kind[T]) validateAttributes() error {
 	const field = "Kind.Attributes"
-	if k.Count != "" && len(k.Attributes) > 0 {
-		return event.BadInput(k.Package, field, "must be empty with a Count: they are for Set")
+	if k.Count != "" && !k.exact() && len(k.Attributes) > 0 {
+		return event.BadInput(k.Package, field, "must be empty with a Count and no Retention: they are for Set and Add")
 	}
 	if len(k.Attributes) > maxAttributes {
 		return event.BadInput(k.Package, field, fmt.Sprintf("must be at most %d, are %d", maxAttributes, len(k.Attributes)))
@@ -176,6 +180,9 @@ func (k Kind[T]) validateAttributes() error {
 	for i, attribute := range k.Attributes {
 		if err := k.ownName(field, attribute); err != nil {
 			return err
+		}
+		if attribute == k.Count || k.exact() && attribute == attrTTL {
+			return event.BadInput(k.Package, field, fmt.Sprintf("must not name %s, which package record keeps", attribute))
 		}
 		if slices.Contains(k.Attributes[:i], attribute) {
 			return event.BadInput(k.Package, field, fmt.Sprintf("must not name %s twice", attribute))

@@ -22,7 +22,7 @@ type Store struct{ rows *record.Rows[int64] }
 // New returns the points in a table.
 func New(api record.ExactAPI, table string) (Store, error) {
 	rows, err := record.New(api, table, record.Kind[int64]{
-		Package: "points", Type: "POINTS", Count: "events", Retention: Retention,
+		Package: "points", Type: "POINTS", Count: "events", Attributes: []string{"points"}, Retention: Retention,
 		Decode: func(row record.Item) (int64, error) {
 			f := record.Read(row)
 			return f.Int("points"), f.Err()

@@ -65,7 +65,9 @@ func (s shop) wantPoints(t *testing.T, want int64) {
 func TestABacklog(t *testing.T) {
 	s := open(t)
 	cost := s.db.Meter(func() { s.earn(t, ordered(t, 100), 10, event.Created) })
-	cost.Want(t, dynamotest.Price{Requests: 1, WCU: 4})
+	if s.db.InProcess() { // DynamoDB Local reports one action of a transaction
+		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 4})
+	}
 	var orders []event.Event
 	for i := range 50 {
 		orders = append(orders, ordered(t, i))
