@@ -20,6 +20,7 @@ import (
 const (
 	attempts   = 16
 	firstPause = 5 * time.Millisecond
+	patience   = 2 // tries after whose pauses the row is still computed from as it stood
 )
 
 // Next computes what an event changes in a row. It returns new values for some
@@ -76,15 +77,17 @@ type Apply struct {
 //
 // Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
 // costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
-// and 1 WCU, at most 15 times. A row above 1 KB costs 1 WCU for each KB and 1
+// and 1 WCU, at most 15 times and, from the second on, another read of the row. A row above 1 KB costs 1 WCU for each KB and 1
 // RCU for each 4 KB.
 //
 // Price (ExactAdd): 1 request, 4 WCU. A duplicate, or an event that AtLeast
 // refuses, costs the same. Each conflict with another transaction adds as much. A
-// record above 1 KB costs 2 WCU for each KB.
+// record above 1 KB costs 2 WCU for each KB, and so does an event's row, which has
+// the keys of both and what the event added.
 //
 // Price (ExactNext): 2 requests, 1 RCU, 4 WCU. A duplicate costs the same. Each
-// conflict or lost race adds 1 request and 4 WCU.
+// conflict or lost race adds 1 request and 4 WCU and, from the second on, a lost
+// race another read of the row.
 func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 	w, err := r.one(a)
 	if err != nil {
@@ -138,6 +141,9 @@ func (w *writing[T]) check(partition, sort string) error {
 		return event.BadInput(pkg, "Add", "must not be set if the Kind has no Retention: use Next")
 	case w.next == nil && w.add == nil:
 		return event.BadInput(pkg, "Next", "must not be nil; an exact Kind may have Add instead")
+	}
+	if w.add == nil && len(w.atLeast) > 0 {
+		return event.BadInput(pkg, "AtLeast", "must not be set without Add")
 	}
 	if err := w.checkKey(partition, sort); err != nil || !w.kind.exact() {
 		return err
@@ -197,6 +203,14 @@ func (r *Rows[T]) write(ctx context.Context, key, row Item, events []event.Event
 		if lost != nil {
 			if err := giveUp(ctx, try, lost); err != nil {
 				return step{}, err
+			}
+			if _, refused := ddb.Refused(lost); refused && try >= patience {
+				// The row may have changed in the pause.
+				if row, err = r.read(ctx, key, true); err != nil {
+					return step{}, err
+				}
+				lost, try = nil, try-1
+				continue
 			}
 		}
 		if lost = r.update(ctx, key, row, s); lost == nil {

@@ -88,7 +88,8 @@
 //     to ApplyAll, which sorts it.
 //   - Of an exact Kind, an event counts once until Kind.Retention after it
 //     happened, even if the backlog arrives newest first. A call recognizes its
-//     own write, and answers [event.Created] even if the reply was lost. From
+//     own write, and answers [event.Created] even if the reply was lost. With Add,
+//     an event that comes again with another amount is told by an [*AddError]. From
 //     Config.MaxSkew before that on, the event is refused with
 //     [event.ErrTooOld]. After [ErrContended], apply the event again: with Next,
 //     that happens when hundreds of callers write one row at once.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/key"
@@ -35,7 +33,6 @@ const (
 
 const (
 	mostEvents = 99 // of a transaction, beside the record
-	mostSum    = 1_000_000_000_000_000
 	mostSkew   = 24 * time.Hour
 )
 
@@ -58,39 +55,6 @@ func (r *Rows[T]) checkExact() error {
 		return event.BadInput(r.kind.Package, "Config.MaxSkew", "must be between 0 and a day")
 	case r.kind.Retention <= r.cfg.MaxSkew:
 		return event.BadInput(r.kind.Package, "Kind.Retention", "must be longer than Config.MaxSkew")
-	}
-	return nil
-}
-
-// checkSums refuses the keys and sums that only an exact Kind would write.
-func (w *writing[T]) checkSums(partition, sort string) error {
-	pkg := w.kind.Package
-	if err := check.PartitionKey(pkg, "Partition", partition+ofEvents); err != nil {
-		return err
-	}
-	if err := check.SortKey(pkg, "Sort", sortOf(sort, event.Event{})); err != nil {
-		return err
-	}
-	for _, sums := range w.add {
-		if len(sums) == 0 {
-			return event.BadInput(pkg, "Add", "must add something: an event that adds nothing is not to be applied")
-		}
-		for attribute, n := range sums {
-			if !slices.Contains(w.kind.Attributes, attribute) {
-				return event.BadInput(pkg, "Add", fmt.Sprintf("must not add to %q, which is not one of Kind.Attributes", attribute))
-			}
-			if n == 0 || n < -mostSum || n > mostSum {
-				return event.BadInput(pkg, "Add", "must have numbers of at most 1E15 in either direction, and none that is 0")
-			}
-		}
-		for attribute, least := range w.atLeast {
-			if _, added := sums[attribute]; !added || least < -mostSum || least > mostSum {
-				return event.BadInput(pkg, "AtLeast", "must only have attributes of Add, and numbers of at most 1E15")
-			}
-		}
-	}
-	if w.add == nil && len(w.atLeast) > 0 {
-		return event.BadInput(pkg, "AtLeast", "must not be set beside Next")
 	}
 	return nil
 }
@@ -223,7 +187,12 @@ func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]a
 		if err := giveUp(ctx, try, err); err != nil {
 			return nil, err
 		}
-		try++
+		if try++; in == nil && try > patience {
+			e.read = false
+			if err := e.look(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 }
 
@@ -284,76 +253,6 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 	return append(items, e.action(e.counting(e.key, e.row, s))), nil
 }
 
-// adding returns the update that adds what the events add.
-func (e *exactWrite[T]) adding(events []event.Event) *dynamodb.UpdateItemInput {
-	sums := map[string]int64{}
-	for _, ev := range events {
-		for attribute, n := range e.add[ev] {
-			sums[attribute] += n
-		}
-	}
-	names := map[string]string{
-		"#type": attrType, "#version": attrVersion, "#updatedAt": attrUpdatedAt, "#count": e.kind.Count, "#recent": attrRecent,
-	}
-	values := Item{
-		":type": item.S(e.kind.Type), ":start": item.N(e.start), ":one": item.N(1),
-		":updatedAt": item.Time(e.cfg.Now()), ":count": item.N(int64(len(events))),
-	}
-	add, condition := addExact, ifExact
-	for i, attribute := range slices.Sorted(maps.Keys(sums)) {
-		name, value := aliases(i)
-		names[name], values[value] = attribute, item.N(sums[attribute])
-		add += ", " + name + " " + value
-		least, bounded := e.atLeast[attribute]
-		if !bounded {
-			continue
-		}
-		enough := name + " >= " + value + "least"
-		values[value+"least"] = item.N(least - sums[attribute])
-		if least <= sums[attribute] { // from 0, which an absent sum is
-			enough = "(attribute_not_exists(" + name + ") OR " + enough + ")"
-		}
-		condition += " AND " + enough
-	}
-	return &dynamodb.UpdateItemInput{
-		Key:                       e.key,
-		UpdateExpression:          aws.String(add),
-		ConditionExpression:       aws.String(condition),
-		ExpressionAttributeNames:  names,
-		ExpressionAttributeValues: values,
-	}
-}
-
-// added is what an event adds, as its row remembers it.
-func added(sums map[string]int64) types.AttributeValue {
-	entries := make(Item, len(sums))
-	for attribute, n := range sums {
-		entries[attribute] = item.N(n)
-	}
-	return item.M(entries)
-}
-
-// differs returns an error if the event's row says that the event added something
-// else. Next gives no sums to compare.
-func differs(row Item, sums map[string]int64) error {
-	stands, ok := row[attrAdd].(*types.AttributeValueMemberM)
-	if !ok || sums == nil {
-		return nil
-	}
-	recorded := make(map[string]int64, len(stands.Value))
-	for attribute := range stands.Value {
-		n, err := item.Int(stands.Value, attribute)
-		if err != nil {
-			return err
-		}
-		recorded[attribute] = n
-	}
-	if maps.Equal(recorded, sums) {
-		return nil
-	}
-	return &AddError{Recorded: recorded, Given: sums}
-}
-
 // refused returns why the row refused the event, or nil if it is to be computed
 // again from the row.
 func (w *writing[T]) refused(row Item, ev event.Event) error {
@@ -369,17 +268,3 @@ func (w *writing[T]) refused(row Item, ev event.Event) error {
 }
 
 var errNoReason = errors.New("the row refused the event for no known reason")
-
-// below returns the first floor that adding to the row would go below.
-func below(row Item, add, atLeast map[string]int64) error {
-	for _, attribute := range slices.Sorted(maps.Keys(atLeast)) {
-		stands, err := item.Int(row, attribute)
-		if err != nil {
-			return err
-		}
-		if least := atLeast[attribute]; stands < least-add[attribute] {
-			return &FloorError{Attribute: attribute, Stands: stands, AtLeast: least}
-		}
-	}
-	return errNoReason
-}

@@ -76,7 +76,9 @@ func (r *Rows[T]) ApplyItem(ctx context.Context, a Apply) (*ApplyItem, error) {
 //   - Created: an earlier try of this transaction took effect as a whole, and its
 //     reply was lost. Only an exact [Kind] recognizes that.
 //   - Duplicate: the event is counted already. Leave the Items out, and send the
-//     rest.
+//     rest. Without a Retention, it may be this transaction that counted it, if the
+//     outcome of an earlier try is unknown: then do not send the rest. ledger.DoTx
+//     and an exact Kind know.
 //   - [ErrContended]: the row has changed since it was read. Make the ApplyItem
 //     anew.
 //   - [*FloorError], [*AddError]: as from [Rows.Apply].

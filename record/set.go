@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -72,7 +73,8 @@ const (
 // earlier delivery of the event, or an attempt whose reply was lost, has set
 // the row. So if the write of an event that stands took effect, and its reply
 // was lost or the caller died before it noted the tie, the repetition says
-// nothing of it. If a later event has set the
+// nothing of it. If it comes again with a greater Rank, it sets the row anew. If a
+// later event has set the
 // row, the error is [event.ErrSuperseded], and nothing is left to do. Bad input
 // is an [*event.InputError], also of a [Kind] without Attributes.
 //
@@ -161,7 +163,10 @@ func (r *Rows[T]) checkSet(s Set, now time.Time) error {
 	if len(s.Values) == 0 {
 		return event.BadInput(r.kind.Package, "Values", "must not be empty: to remove an attribute, give it a nil value")
 	}
-	for attribute := range s.Values {
+	for attribute, value := range s.Values {
+		if value != nil && check.NotNil(r.kind.Package, "Values", value) != nil {
+			return event.BadInput(r.kind.Package, "Values", fmt.Sprintf("must not give a nil pointer for %s: give nil to remove it", attribute))
+		}
 		if !slices.Contains(r.kind.Attributes, attribute) {
 			return event.BadInput(r.kind.Package, "Values", fmt.Sprintf("must not give %s, which is not one of Kind.Attributes", attribute))
 		}

@@ -63,7 +63,7 @@ func TestAnswersOfSet(t *testing.T) {
 		{sets(later, 0, "a"), sets(less, 999, "a"), "superseded"},
 		{sets(less, 999, "a"), sets(later, 0, "b"), "created"},
 		{sets(less, 0, "a"), sets(less, 0, "a"), "duplicate"},
-		{sets(less, 7, "a"), sets(less, 7, "b"), "tied"}, // one event that says two things
+		{sets(less, 7, "a"), sets(less, 7, "b"), "tied"},      // one event that says two things
 		{sets(less, 0, "a"), sets(less, 1, "b"), "created"},   // the same event, by a program with ranks
 		{sets(less, 1, "a"), sets(less, 0, "b"), "duplicate"}, // and by one that has none yet
 		{sets(greater, 0, "a"), sets(less, 1, "b"), "created"},
