@@ -109,10 +109,14 @@ func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
 }
 
 // Only returns the store for a program that makes only these calls. [Policy] and
-// [OperatorPolicy] grant what they need and nothing else, also if operators make
+// [OperatorPolicy] grant what they can send and nothing else, also if operators make
 // them:
 //
 //	doc, err := schema.Policy(schema.Only(limits, "Take", "Get"), schema.Only(seen, "Do"))
+//
+// That may be more than the program sends: Do can be told to read first, and is granted
+// the read in any case. For a call in both maps of [Actions], Policy takes Calls and
+// OperatorPolicy takes Operators.
 //
 // A name is that of a method of the store or of what it returns (Take, TakeItem,
 // Complete), or of a function that takes the store (Do, DoTx). It is not checked
@@ -122,7 +126,7 @@ func Only(store Store, calls ...string) Store {
 	if check.NotNil(pkg, "store", store) != nil {
 		return nil // which the policies refuse
 	}
-	return only{store, calls}
+	return only{store, slices.Clone(calls)}
 }
 
 type only struct {
@@ -131,14 +135,20 @@ type only struct {
 }
 
 func (o only) Actions() Actions {
-	all, some := o.Store.Actions(), map[string]Grants{}
+	all := o.Store.Actions()
+	return Actions{Calls: o.pick(all.Calls, all.Operators), Operators: o.pick(all.Operators, all.Calls)}
+}
+
+// pick returns the calls' grants, of the second map for a call that the first lacks.
+func (o only) pick(from, or map[string]Grants) map[string]Grants {
+	some := map[string]Grants{}
 	for _, call := range o.calls {
-		some[call] = all.Calls[call] // nil if unknown, which validate refuses
+		some[call] = from[call] // nil if unknown, which validate refuses
 		if some[call] == nil {
-			some[call] = all.Operators[call]
+			some[call] = or[call]
 		}
 	}
-	return Actions{Calls: some, Operators: some}
+	return some
 }
 
 // describing is what [Diff] asks of a table, and [Verify] in part.

@@ -230,6 +230,29 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// A call of both may need other actions of a service than of operators. Only keeps
+// the calls that it was given.
+func TestOnlyOfBoth(t *testing.T) {
+	t.Parallel()
+	both := other{table("log"), schema.Actions{
+		Calls:     map[string]schema.Grants{"Trim": {"": {"DeleteItem"}}, "Put": {"": {"PutItem"}}},
+		Operators: map[string]schema.Grants{"Trim": {"": {"Scan"}}, "Erase": {"": {"BatchWriteItem"}}},
+	}}
+	calls := []string{"Trim", "Put", "Erase"}
+	only := schema.Only(both, calls...)
+	clear(calls)
+	for _, store := range []schema.Store{only, schema.Only(only, "Trim", "Put", "Erase")} {
+		doc, err := schema.Policy(store)
+		wantStatements(t, doc, err, schema.Statement{
+			Action: []string{"dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:PutItem"}, Resource: []schema.ARN{"log"},
+		})
+		doc, err = schema.OperatorPolicy(store)
+		wantStatements(t, doc, err, schema.Statement{
+			Action: []string{"dynamodb:BatchWriteItem", "dynamodb:PutItem", "dynamodb:Scan"}, Resource: []schema.ARN{"log"},
+		})
+	}
+}
+
 // What is granted alike is one statement, but only of one table.
 func TestPolicyOfReads(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,11 @@ func unsent(err error) bool {
 
 // Open reports whether an attempt may have written. With an API that ignores
 // options, nothing is certain.
-func (a *Attempts) Open() bool { return a.open.Load() || !a.watched.Load() }
+func (a *Attempts) Open() bool { return a.Lost() || !a.watched.Load() }
+
+// Lost reports whether an attempt is known that may have written. With an API that
+// ignores options, none is.
+func (a *Attempts) Lost() bool { return a.open.Load() }
 
 // Judge returns the calls' error. It is an [event.ErrUnknownOutcome] unless
 // every attempt certainly wrote nothing.

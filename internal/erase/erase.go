@@ -156,7 +156,7 @@ func keyOf(row ddb.Item, key []string) ddb.Item {
 }
 
 // deleteOwn deletes a row that still belongs to the partition, and reports
-// whether it did. If a reply was lost and the row is gone then, it may have.
+// whether it did. If an attempt is known to be lost, it may have.
 func (p Partition) deleteOwn(ctx context.Context, api IndexedAPI, key ddb.Item) (deleted bool, _ error) {
 	var attempts ddb.Attempts
 	err := ddb.Retry(ctx, func() error {
@@ -168,7 +168,7 @@ func (p Partition) deleteOwn(ctx context.Context, api IndexedAPI, key ddb.Item) 
 		return err
 	})
 	if _, refused := ddb.Refused(err); refused {
-		return attempts.Open(), nil
+		return attempts.Lost(), nil
 	}
 	return err == nil, err
 }

@@ -123,6 +123,32 @@ func TestIndexedLeavesWhatMoved(t *testing.T) {
 	}
 }
 
+// dropping is an API that drops the options of a call, so nobody sees its attempts.
+type dropping struct{ stale }
+
+func (d dropping) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	return d.stale.DeleteItem(ctx, in)
+}
+
+// What an API of unseen attempts refuses is not counted: the row may stand.
+func TestIndexedByAnAPIThatDropsOptions(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Open(t)
+	table := orders(t, db)
+	put(t, db, table, "Ada", 0, "")
+	inMalmo := erase.Partition{Table: table, Index: "by-city", Attr: "city", Value: item.S("Malmö")}
+	inLund := inMalmo
+	inLund.Value = item.S("Lund")
+	for i, tc := range []struct {
+		p    erase.Partition
+		want int
+	}{{inMalmo, 0}, {inLund, 1}, {inLund, 0}} {
+		if n, err := erase.Indexed(t.Context(), dropping{stale{db.Client()}}, tc.p, "customer", "order"); n != tc.want || err != nil {
+			t.Errorf("%d: %d, %v, want %d", i, n, err, tc.want)
+		}
+	}
+}
+
 // Rows that come back unprocessed are sent again.
 func TestUnprocessed(t *testing.T) {
 	t.Parallel()
