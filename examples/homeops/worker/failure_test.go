@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"regexp"
 	"strconv"
 	"strings"
@@ -102,6 +103,36 @@ func TestNoReplyOnASkippedCheck(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	})
+}
+
+// Nobody knows whether an event that is too old has counted: somebody must look. What
+// was superseded is an answer.
+func TestTooOldIsSeen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	var log strings.Builder
+	b.Worker.Log = slog.New(slog.NewTextHandler(&log, nil))
+	done, corrected := b.message(anna, "diskat"), b.message(anna, "nej, fixandet betyder tvätt")
+	for range 32 {
+		b.now = b.now.Add(2 * time.Minute)
+		b.say(anna, "diskat")
+	}
+	b.say(anna, "nej, fixandet betyder städning")
+	if log.String() != "" {
+		t.Errorf("logged %s", log.String())
+	}
+	for want, m := range map[string]telegram.Message{
+		`level=WARN msg="too old to judge: somebody must look" step=effort`: done,
+		`level=INFO msg=superseded step=correct`:                            corrected,
+	} {
+		b.handle(m)
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%s is not in %s", want, log.String())
+		}
+	}
+	if n := strings.Count(log.String(), "level=INFO"); n != 1 {
+		t.Errorf("%d lines of level INFO in %s", n, log.String())
+	}
 }
 
 // conversation has a message of each kind.

@@ -217,11 +217,14 @@ func (w *Worker) release(ctx context.Context, m queue.Message, after time.Durati
 // error when the item is to go back, and nil when the worker goes on without
 // the step.
 func (w *Worker) bestEffort(ctx context.Context, d delivery, step string, err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	if errors.Is(err, event.ErrTooOld) || errors.Is(err, event.ErrSuperseded) {
-		w.Log.InfoContext(ctx, "too old to count, or superseded", "step", step, "delivery", d.ID, "error", err)
+	case errors.Is(err, event.ErrSuperseded):
+		w.Log.InfoContext(ctx, "superseded", "step", step, "delivery", d.ID, "error", err)
+		return nil
+	case errors.Is(err, event.ErrTooOld): // nobody knows whether it has counted
+		w.Log.WarnContext(ctx, "too old to judge: somebody must look", "step", step, "delivery", d.ID, "error", err)
 		return nil
 	}
 	if verdict.Of(err).Kind == verdict.Retry && !d.Last() {
