@@ -223,7 +223,11 @@ func (r *Rows[T]) Table() schema.Table {
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy]. A store of
-// your own has its own calls, and takes the grants from these.
+// your own has its own calls, and takes the grants from these. They are for all that
+// a call can send. Add alone never reads: for a call that only adds to an exact [Kind],
+// leave GetItem out by grants of your own:
+//
+//	schema.Grants{"": {"PutItem", "UpdateItem"}}
 func (r *Rows[T]) Actions() schema.Actions {
 	count := schema.Grants{"": {"GetItem", "UpdateItem"}}
 	if r.kind.exact() {

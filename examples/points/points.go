@@ -2,6 +2,10 @@
 // points of a shop's customers. Each order earns its points once and each purchase
 // spends them once, however late and in whatever order they are delivered, and no
 // balance goes below 0. docs/own-record.md shows it.
+//
+// # IAM actions
+//
+//   - The service, on the table: GetItem, PutItem, UpdateItem
 package points
 
 import (
@@ -34,10 +38,11 @@ func New(api record.ExactAPI, table string) (Store, error) {
 // Table returns the definition of the table, for schema.Create.
 func (s Store) Table() schema.Table { return s.rows.Table() }
 
-// Actions returns what IAM must grant for each call, for schema.Policy.
+// Actions returns what IAM must grant for each call, for schema.Policy. Earn and
+// SpendItem add, which needs no read.
 func (s Store) Actions() schema.Actions {
-	calls := s.rows.Actions().Calls
-	return schema.Actions{Calls: map[string]schema.Grants{"Earn": calls["Apply"], "SpendItem": calls["ApplyItem"], "Of": calls["Get"]}}
+	adds := schema.Grants{"": {"PutItem", "UpdateItem"}}
+	return schema.Actions{Calls: map[string]schema.Grants{"Earn": adds, "SpendItem": adds, "Of": s.rows.Actions().Calls["Get"]}}
 }
 
 // Earn adds an order's points, once for its event.

@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/points"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
 )
@@ -26,7 +27,7 @@ type shop struct {
 
 func open(t *testing.T) shop {
 	t.Helper()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries do not wait for seconds
+	db := dynamotest.Open(t, pricetest.Watch, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries do not wait for seconds
 	balance, err1 := points.New(db.Client(), db.Name("shop"))
 	seen, err2 := ledger.New(db.Client(), db.Name("seen"), nil)
 	if err := errors.Join(err1, err2); err != nil {
@@ -233,4 +234,29 @@ func TestALostRace(t *testing.T) {
 		}
 		s.wantPoints(t, 3)
 	}
+}
+
+// The calls cost what their Price says, and Actions grants exactly what they send: Add
+// alone does not read.
+func TestPrices(t *testing.T) {
+	s := open(t)
+	s.earn(t, ordered(t, 1), 10, event.Created)
+	const adds = "it adds, which needs no read"
+	pricetest.Run(t, s.db, []pricetest.Case{
+		{
+			Func: "Store.Earn", Call: func(ctx context.Context) error { _, err := s.points.Earn(ctx, "ann", ordered(t, 2), 10); return err },
+			Local: &dynamotest.Price{Requests: 1, WCU: 2}, Why: "it reports one action of a transaction",
+		},
+		{Func: "Store.SpendItem", Actions: func() []types.TransactWriteItem {
+			spend, err := s.points.SpendItem(t.Context(), "ann", ordered(t, 3), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return spend.Items
+		}},
+		{Func: "Store.Of", Call: func(ctx context.Context) error { _, err := s.points.Of(ctx, "ann"); return err }},
+		{Func: "Store.Earn", Never: "GetItem", Why: adds},
+		{Func: "Store.Earn", Never: "UpdateItem", Why: "it is in a transaction"},
+		{Func: "Store.SpendItem", Never: "GetItem", Why: adds},
+	}, s.points)
 }
