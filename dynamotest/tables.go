@@ -32,9 +32,11 @@ const createWithin = time.Minute
 // the definitions of all these stores in one call. A table that exists already
 // fails the test, even if it has the same definition, because it may hold old
 // items. To create tables that may already exist, as a service does when it
-// starts, use schema.Create of this module. Unlike DB.Create, schema.Create also
-// switches on point-in-time recovery. So after DB.Create, schema.Diff reports that
-// a table lacks point-in-time recovery if the table's definition asks for it.
+// starts, use schema.Create of this module. A []schema.Table, such as a service's
+// list of its tables, is not a []Table: schema.Create takes it. Unlike DB.Create,
+// schema.Create also switches on point-in-time recovery. So after DB.Create,
+// schema.Diff reports that a table lacks point-in-time recovery if the table's
+// definition asks for it.
 //
 //	db.Create(limits.Table(), habits.Table(), efforts.Table())
 //

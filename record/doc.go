@@ -96,8 +96,8 @@
 //   - A row of Set holds exactly what its last event gave, for every order of
 //     arrival. Two events of the same time and rank with different values are
 //     told by a TieError, whichever comes second. There is one exception: if the
-//     event that stands comes second and the reply to its write is lost, it is a
-//     Duplicate.
+//     event that stands comes second and the reply to its write is lost, or its
+//     caller dies before it noted the tie, the repetition is a Duplicate.
 //   - Rows of an older system, which lack version and recent, are updated in
 //     place: Next gets what they hold. Such a row does not say which events it
 //     has counted, so those events count again when they are redelivered.

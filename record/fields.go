@@ -45,6 +45,9 @@ func Read(row Item) *Fields { return &Fields{row: row} }
 //	f := record.ReadData(a.Data)
 //	order := Order{Cents: f.Int("cents"), To: f.Text("destination"), Gift: f.Bool("gift")}
 //	return order, f.Err()
+//
+// An absent entry, also one of a misspelt name, reads as the zero value without an
+// error: [Fields.Has] reports whether it is there.
 func ReadData(data map[string]any) *Fields {
 	row := Item{}
 	err := payload.Encode("record", row, data)

@@ -73,10 +73,10 @@ const (
 // earlier delivery of the event, or an attempt whose reply was lost, has set
 // the row. So if the write of an event that stands took effect, and its reply
 // was lost or the caller died before it noted the tie, the repetition says
-// nothing of it. If it comes again with a greater Rank, it sets the row anew. If a
-// later event has set the
-// row, the error is [event.ErrSuperseded], and nothing is left to do. Bad input
-// is an [*event.InputError], also of a [Kind] without Attributes.
+// nothing of it. If it comes again with a greater Rank, it sets the row anew. If
+// a later event has set the row, the error is [event.ErrSuperseded], and nothing
+// is left to do. Bad input is an [*event.InputError], also of a [Kind] without
+// Attributes.
 //
 // Price: 1 request, 1 WCU. A duplicate, a tie or a superseded event costs the
 // same. A row above 1 KB costs 1 WCU for each KB.
