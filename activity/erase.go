@@ -37,10 +37,10 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 //
 // EraseActor reads an index, which lags behind the table, normally by less than
 // a second: EraseActor may not find an activity that was recorded a moment ago.
-// A row that it finds and that is another actor's by now stays. Call EraseActor until it returns 0, and once more after a while. EraseActor
-// does not find rows of an older system that have no timestamp, because the
-// index lacks them. The index also lacks tombstones, but a tombstone does not
-// say who the actor was.
+// A row that it finds and that is another actor's by now stays. Call EraseActor
+// until it returns 0, and once more after a while. EraseActor does not find rows
+// of an older system that have no timestamp, because the index lacks them. The
+// index also lacks tombstones, but a tombstone does not say who the actor was.
 //
 // Price: 2 requests, 0.5 RCU, 4 WCU. This is the price for one activity. Reading
 // takes 1 request for each MB, and costs 0.5 RCU for each 4 KB begun. Deleting
