@@ -57,6 +57,7 @@ var known = []struct {
 	{is(activity.ErrReadAtMost), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(message.ErrReadAtMost), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*alias.TakenError], Verdict{Kind: Poison, Status: http.StatusConflict}},
+	{as[*record.AddError], Verdict{Kind: Poison, Status: http.StatusConflict}},
 	{as[*record.TieError], Verdict{Kind: Poison, Status: http.StatusConflict}}, // if it stands, a repetition would be a Duplicate
 
 	{is(counter.ErrNotFound), Verdict{Kind: Retry, Status: http.StatusNotFound}}, // its Take may still come

@@ -219,6 +219,7 @@ var values = map[string]error{
 	"alias.TakenError":              &alias.TakenError{},
 	"alias.ErrNotFound":             alias.ErrNotFound,
 	"record.ErrContended":           record.ErrContended,
+	"record.AddError":               &record.AddError{},
 	"record.FloorError":             &record.FloorError{},
 	"record.TieError":               &record.TieError{},
 	"pattern.ErrContended":          pattern.ErrContended,
