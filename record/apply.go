@@ -171,7 +171,7 @@ func (r *Rows[T]) ringed(ctx context.Context, key Item, events []event.Event, ne
 	}
 	all := make([]answer, 0, len(events))
 	for len(all) < len(events) {
-		step, err := r.write(ctx, key, row, events[len(all):], next)
+		step, err := r.writeStep(ctx, key, row, events[len(all):], next)
 		if err != nil {
 			return all, err
 		}
@@ -180,9 +180,9 @@ func (r *Rows[T]) ringed(ctx context.Context, key Item, events []event.Event, ne
 	return all, nil
 }
 
-// write applies as many of the events as one write can. The row is as it was
+// writeStep applies as many of the events as one write can. The row is as it was
 // read, or as the previous write left it.
-func (r *Rows[T]) write(ctx context.Context, key, row Item, events []event.Event, next Next) (step, error) {
+func (r *Rows[T]) writeStep(ctx context.Context, key, row Item, events []event.Event, next Next) (step, error) {
 	var lost error      // what the last attempt met
 	var before []answer // to the events less than those of the last attempt
 	for try := 0; ; try++ {

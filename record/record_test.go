@@ -62,16 +62,17 @@ func TestPrices(t *testing.T) {
 	once := adds(at(t, 1), 1)
 	once.Partition = "once"
 	wantApply(t, points, once, event.Created)
+	const ofTheLast = "of a transaction's actions on a table it reports only the last"
 	pricetest.Run(t, db, []pricetest.Case{
 		{Func: "Rows.Apply", Call: func(ctx context.Context) error { _, err := rows.Apply(ctx, applied(at(t, 50), plus(1))); return err }},
 		{Func: "Rows.ApplyAll", Call: func(ctx context.Context) error {
 			_, err := rows.ApplyAll(ctx, record.ApplyAll{Partition: "p", Sort: "s", Events: burst, Next: plus(1)})
 			return err
 		}},
-		{Func: "Rows.Apply", In: "ExactAdd", Call: earned(1, "Add")},
-		{Func: "Rows.Apply", In: "ExactNext", Call: earned(2, "Next")},
-		{Func: "Rows.ApplyAll", In: "ExactAdd", Call: earnedAll(1000, "Add")},
-		{Func: "Rows.ApplyAll", In: "ExactNext", Call: earnedAll(2000, "Next")},
+		{Func: "Rows.Apply", In: "ExactAdd", Call: earned(1, "Add"), Local: &dynamotest.Price{Requests: 1, WCU: 2}, Why: ofTheLast},
+		{Func: "Rows.Apply", In: "ExactNext", Call: earned(2, "Next"), Local: &dynamotest.Price{Requests: 2, RCU: 1, WCU: 2}, Why: ofTheLast},
+		{Func: "Rows.ApplyAll", In: "ExactAdd", Call: earnedAll(1000, "Add"), Local: &dynamotest.Price{Requests: 1, WCU: 2}, Why: ofTheLast},
+		{Func: "Rows.ApplyAll", In: "ExactNext", Call: earnedAll(2000, "Next"), Local: &dynamotest.Price{Requests: 2, RCU: 1, WCU: 2}, Why: ofTheLast},
 		{Func: "Rows.ApplyItem", Actions: func() []types.TransactWriteItem {
 			i, err := rows.ApplyItem(t.Context(), applied(at(t, 1000), plus(1)))
 			if err != nil {
@@ -83,8 +84,8 @@ func TestPrices(t *testing.T) {
 			_, err := rows.ApplyItem(ctx, applied(at(t, 1001), plus(1)))
 			return err
 		}},
-		{Func: "Rows.ApplyItem", In: "ExactAdd", Actions: made(ways["Add"](at(t, 3), 1))},
-		{Func: "Rows.ApplyItem", In: "ExactNext", Actions: made(ways["Next"](at(t, 4), 1))},
+		{Func: "Rows.ApplyItem", In: "ExactAdd", Actions: made(ways["Add"](at(t, 3), 1)), Local: &dynamotest.Price{WCU: 2}, Why: ofTheLast},
+		{Func: "Rows.ApplyItem", In: "ExactNext", Actions: made(ways["Next"](at(t, 4), 1)), Local: &dynamotest.Price{Requests: 1, WCU: 2}, Why: ofTheLast},
 		{Func: "Rows.Set", Call: func(ctx context.Context) error { _, err := set.Set(ctx, status); return err }},
 		{Func: "Rows.Get", Call: func(ctx context.Context) error { _, _, err := eager.Get(ctx, "p", "s"); return err }},
 		{Func: "Rows.All", Call: func(ctx context.Context) error { _, err := eager.All(ctx, "p"); return err }},

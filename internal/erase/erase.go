@@ -3,20 +3,19 @@
 package erase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
@@ -110,21 +109,25 @@ func Rows(ctx context.Context, api API, p Partition, key ...string) (int, error)
 // it deletes a row only if the row still belongs to the partition. For that, it
 // takes 1 request for each row.
 func Indexed(ctx context.Context, api IndexedAPI, p Partition, key ...string) (int, error) {
-	return p.each(ctx, api, key, func(rows []ddb.Item) (int, error) {
-		var erased atomic.Int64
-		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(concurrency)
-		for _, row := range rows {
-			group.Go(func() error {
-				deleted, err := p.deleteOwn(ctx, api, keyOf(row, key))
-				if deleted {
-					erased.Add(1)
+	return p.each(ctx, api, key, func(rows []ddb.Item) (erased int, err error) {
+		for some := range slices.Chunk(rows, concurrency) {
+			deleted, errs := make([]bool, len(some)), make([]error, len(some))
+			var all sync.WaitGroup
+			for i, row := range some {
+				all.Go(func() { deleted[i], errs[i] = p.deleteOwn(ctx, api, keyOf(row, key)) })
+			}
+			all.Wait()
+			for i := range some {
+				if deleted[i] {
+					erased++
 				}
-				return err
-			})
+				err = cmp.Or(err, errs[i])
+			}
+			if err != nil {
+				return erased, err
+			}
 		}
-		err := group.Wait()
-		return int(erased.Load()), err
+		return erased, nil
 	})
 }
 
