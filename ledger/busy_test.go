@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // busy are the faults of a transaction that say "not now".
@@ -165,6 +166,39 @@ func TestABusyRowMakesNoKeyPoison(t *testing.T) {
 	})
 }
 
+// A row that never changes refuses the work for good, in whatever order and form the
+// work returns its actions, and whatever other rows do.
+func TestARowThatStaysCostsAnAttempt(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]func(*loser) []types.TransactWriteItem{
+		"in another order": func(r *loser) []types.TransactWriteItem {
+			if r.calls%2 == 0 {
+				return []types.TransactWriteItem{r.add("effect"), r.insert("stands")}
+			}
+			return []types.TransactWriteItem{r.insert("stands")}
+		},
+		"beside a busy one": func(r *loser) []types.TransactWriteItem {
+			_, items, err := r.work(t.Context(), nil)
+			must(t, err)
+			return append(items, r.insert("stands"))
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newOwnBench(t)
+			store := b.store(t, ledger.Config{MaxAttempts: 1})
+			b.transact(t, b.insert("stands"))
+			r := &loser{bench: b, lost: 1000}
+			_, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				r.calls++
+				return "paid", next(r), nil
+			})
+			if r := mustGet(t, store, order.Key); err == nil || r.State != ledger.Failed || r.Attempts != 1 {
+				t.Errorf("%s: %+v, %v", name, r, err)
+			}
+		})
+	}
+}
+
 // The caller's context ends while DoTx pauses: the attempt does not count.
 func TestDoTxIsStoppedInAPause(t *testing.T) {
 	t.Parallel()
@@ -200,6 +234,10 @@ func TestAThrottledAttemptOfDoDoesNotCount(t *testing.T) {
 		"a transaction in the way":    {cancelledBy("TransactionConflict", "None"), 0},
 		"a throttled request":         {fmt.Errorf("charging: %w", &types.ProvisionedThroughputExceededException{}), 0},
 		"another service, throttled":  {&smithy.GenericAPIError{Code: "ThrottlingException"}, 0},
+		"by the name of Lambda":       {fmt.Errorf("charging: %w", &smithy.GenericAPIError{Code: "TooManyRequestsException"}), 0},
+		"by the name of S3":           {&smithy.GenericAPIError{Code: "SlowDown"}, 0},
+		"a quota":                     {&types.LimitExceededException{}, 1},
+		"a busy row":                  {fmt.Errorf("counting: %w", record.ErrContended), 0},
 		"and a condition that failed": {cancelledBy("ConditionalCheckFailed", "ThrottlingError"), 1},
 		"a permanent error":           {ledger.Permanent(cancelledBy("None", "ThrottlingError")), 1},
 		"a condition that failed":     {&types.ConditionalCheckFailedException{}, 1},

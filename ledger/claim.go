@@ -67,7 +67,10 @@ type Claim struct {
 //	ev, err := c.Event()
 //	grant, err := limits.Take(ctx, counter.Take{Key: card, Event: ev, Weight: cents, Cap: limit})
 //
-// If the request has a time of its own, use that time instead. After the key
+// If the request has a time of its own, use that time instead. If the effect has an
+// id and a time of its own, as a provider's charge has, make the event of what
+// follows from it of those: after the ledger's Retention, the same Idempotency-Key
+// is another event. After the key
 // expired, or after [Store.Forget], the event is another one: what the forgotten
 // event counted is counted again. Each attempt keeps the row for another
 // Retention, so SeenAt may be long ago. If it is longer ago than the Retention of

@@ -73,8 +73,8 @@ const settleWithin = 5 * time.Second
 // Permanent says what errors.Is still finds in that error. A result that cannot
 // be stored ends the key in the same way, with [ErrResultNotStored], because the
 // work is done and must not be repeated; [Claim.Check] tells before the work. Do
-// records the outcome within 5 s after the work, even if the
-// caller's context has ended. If the outcome cannot be recorded, Do returns the
+// records the outcome within 5 s after the work, even if the caller's context has
+// ended. If the outcome cannot be recorded, Do returns the
 // error of Complete or Fail, Value is what the work returned, and the work may
 // be done again.
 //
@@ -86,8 +86,10 @@ const settleWithin = 5 * time.Second
 // see [Store.Claim].
 //
 // An attempt does not count either if the work's error, as the SDK returned it or
-// wrapped, says that DynamoDB or another service of AWS throttled a request, or
-// that a transaction was in the way: the event is not at fault. If the ledger's
+// wrapped, says that DynamoDB or another service of AWS throttled a request, by a
+// code that the SDK knows as such (a quota, LimitExceededException, is not), or that
+// a transaction was in the way; or if it is the ErrContended of package record,
+// pattern or ema: the event is not at fault. If the ledger's
 // own table is so busy that giving the attempt back fails, too, the attempt
 // counts. For an event that never gets through, rely on the queue's own limit of
 // receives.
@@ -286,8 +288,8 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 // earlier transaction of DoTx completed late. Work that failed does not know that
 // its transaction took effect.
 func completed[T any](c *Claim, op string, done *DoneError, failed bool) (Result[T], error) {
-	if !failed && !c.ours(string(done.Record.Result)) {
-		return Result[T]{}, ErrResultDiffers
+	if err := c.author(string(done.Record.Result), len(c.sent)); err != nil && !failed {
+		return Result[T]{}, c.told(op, err)
 	}
 	res, err := replay[T](c.store, op, done)
 	res.Replayed = false // the row carries this claim's own nonce
@@ -295,7 +297,7 @@ func completed[T any](c *Claim, op string, done *DoneError, failed bool) (Result
 }
 
 // withdrawn reports whether the attempt does not count: the caller cancelled it,
-// or DynamoDB, or another service of AWS, was too busy for it.
+// or DynamoDB, one of its rows, or another service of AWS, was too busy for it.
 func withdrawn(ctx context.Context, err error) bool {
 	if _, permanent := errors.AsType[*PermanentError](err); permanent {
 		return false
@@ -304,5 +306,5 @@ func withdrawn(ctx context.Context, err error) bool {
 		return true
 	}
 	item, refused := errors.AsType[*ItemError](err)
-	return refused && item.contended || ddb.Busy(err) || ddb.Throttled(err)
+	return refused && item.contended || ddb.Busy(err) || ddb.Throttled(err) || errors.Is(err, ddb.ErrContended)
 }

@@ -143,7 +143,7 @@ func TestDoWithAResultThatCannotBeStored(t *testing.T) {
 		var permanent *ledger.PermanentError
 		var bad *event.InputError
 		if !errors.As(err, &permanent) || !strings.HasSuffix(permanent.Message, ", is 101") || !errors.As(err, &bad) || bad.Field != "result" ||
-			!errors.Is(err, ledger.ErrResultNotStored) || !strings.HasPrefix(permanent.Message, "ledger: the work was done") {
+			!errors.Is(err, ledger.ErrResultNotStored) || !strings.HasPrefix(permanent.Message, "ledger: the work ran, but its result cannot be stored: ledger: result must") {
 			t.Errorf("delivery %d: %v", i+1, err)
 		}
 		if got := len(res.Value); i == 0 && got != 99 {

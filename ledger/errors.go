@@ -44,17 +44,19 @@ var (
 	// [Claim.CompleteItem], and then returned another result. This call returns
 	// neither result; the next delivery gets the stored result. It is not
 	// returned when an earlier transaction of DoTx completed the claim late:
-	// DoTx then returns the result of that transaction.
+	// DoTx then returns the result of that transaction or, if the work may have
+	// stored that result itself, an [event.ErrUnknownOutcome].
 	ErrResultDiffers = errors.New("ledger: the work returned a result that differs from the stored one")
 
 	// ErrResultNotStored is returned by [Do] and [DoTx], in a [*PermanentError]:
-	// the work was done, and its result cannot be stored, because it is over
+	// the work ran, and its result cannot be stored, because it is over
 	// Config.MaxResult or cannot be encoded. The [*event.InputError] in the same
-	// error says why. The call that did the work also returns the result; every
-	// later delivery gets only this error. Trying again cannot help, and after a
-	// [Store.Reopen] the work would be done twice. [Claim.Check] tells before the
-	// work.
-	ErrResultNotStored = errors.New("ledger: the work was done, but its result cannot be stored")
+	// error says why. In Do, the work is done: the call that did it also returns the
+	// result, every later delivery gets only this error, and after a [Store.Reopen]
+	// the work would be done twice. So it is in DoTx, if the work returned no
+	// actions. If it did, none of them were written, and the error's text says so.
+	// Trying again cannot help. [Claim.Check] tells before the work.
+	ErrResultNotStored = errors.New("ledger: the work ran, but its result cannot be stored")
 )
 
 // Errors of Reopen, Erase and Forget, which are for operators.

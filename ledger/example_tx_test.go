@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -67,6 +68,27 @@ func ExampleConfig_errors() {
 	// Output:
 	// lamp: sold out true replayed: false
 	// lamp: sold out true replayed: true
+}
+
+// Before a charge that cannot be undone, Check says whether the largest answer to it
+// can be stored. The worst text is one of '<', each of which is six bytes of JSON.
+func ExampleClaim_Check() {
+	ctx := context.Background()
+	_, seen := open(&ledger.Config{MaxResult: 500})
+	type Receipt struct{ Charge, Memo string }
+	for _, most := range []int{70, 80} { // characters of a memo
+		res, err := ledger.Do(ctx, seen, ledger.Request{Key: fmt.Sprint(most)}, func(_ context.Context, c *ledger.Claim) (Receipt, error) {
+			largest := Receipt{Charge: strings.Repeat("<", 8), Memo: strings.Repeat("<", most)}
+			if err := c.Check(largest); err != nil {
+				return Receipt{}, ledger.Permanent(err)
+			}
+			return Receipt{"ch_1", "a lamp"}, nil // charge here
+		})
+		fmt.Println(res.Value, err)
+	}
+	// Output:
+	// {ch_1 a lamp} <nil>
+	// { } ledger: result must be at most 500 bytes of JSON (Config.MaxResult), is 551
 }
 
 // A key is marked in the transaction whose effect must happen once. Outcome

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
@@ -192,6 +193,63 @@ func TestDoTxWhoseEarlierTransactionComesLateForTheLastCall(t *testing.T) {
 		b.wantTimes(t, 1)
 		wantDone(t, store, order, `"1"`)
 	}
+}
+
+// The same, of work that made a CompleteItem of the result, and may have sent it:
+// nobody knows whose transaction arrived, and the error claims neither.
+func TestDoTxWhoseLateTransactionMayBeTheWorksOwn(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string][2]string{"the same result": {"1", "1"}, "another": {"1", "2"}} {
+		for _, last := range []bool{false, true} {
+			b := newBench(t)
+			w, store := b.wired(t, ledger.Config{})
+			b.put(t, ddb.Item{"pk": item.S("seat 1")})
+			calls := 0
+			res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				calls++
+				_, err := c.CompleteItem(values[0]) // never sent
+				must(t, err)
+				if calls == 2 {
+					b.remove(t, "seat 1")
+					_, err := b.client.TransactWriteItems(t.Context(), w.sent[0])
+					must(t, err)
+					if last && values[0] != values[1] {
+						return values[1], nil, nil
+					}
+				}
+				return values[calls-1], []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
+			})
+			wantErr(t, name, err, event.ErrUnknownOutcome)
+			if res != (ledger.Result[string]{}) || strings.Contains(err.Error(), "not written") {
+				t.Errorf("%s: %+v, %v", name, res, err)
+			}
+			b.wantTimes(t, 1)
+		}
+	}
+}
+
+// The same, and the claim hears of it before the work ends.
+func TestDoTxHearsOfItsLateTransaction(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	b.put(t, ddb.Item{"pk": item.S("seat 1")})
+	calls := 0
+	res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		calls++
+		if calls == 2 {
+			b.remove(t, "seat 1")
+			_, err := b.client.TransactWriteItems(t.Context(), w.sent[0])
+			must(t, err)
+			var done *ledger.DoneError
+			if err := c.Renew(t.Context()); !errors.As(err, &done) { // as the heartbeat does
+				t.Errorf("Renew: %v", err)
+			}
+		}
+		return fmt.Sprint(calls), []types.TransactWriteItem{b.add("effect"), b.insert(fmt.Sprint("seat ", calls))}, nil
+	})
+	wantResult(t, res, err, ledger.Result[string]{Value: "1"})
+	b.wantTimes(t, 1)
 }
 
 // A lease of which less than a third is left is renewed before the transaction

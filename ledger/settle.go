@@ -239,7 +239,9 @@ func (c *Claim) completeValues(result string) ddb.Item {
 
 // Check returns the error that [Claim.Complete] would return for a result that
 // cannot be stored: an [*event.InputError]. Call it before an effect that cannot
-// be undone, with the largest result that the work may return. If [Do] learns
+// be undone, with the largest result that the work may return. In JSON, each '<',
+// '>', '&' and control character of a string may take six bytes, and a []byte takes
+// four bytes for each three. If [Do] learns
 // only after the work that the result cannot be stored, the work is done and its
 // result is lost: see [ErrResultNotStored]. Check sends nothing.
 func (c *Claim) Check(result any) error {

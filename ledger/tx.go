@@ -34,8 +34,9 @@ const (
 
 // Reasons returns why the last transaction of [DoTx] under this claim was refused:
 // one reason for each action that the work returned, in the order of the actions.
-// For an item of this library, pass the reason of its action to the item's
-// Outcome. An action that was not at fault has the code "None". An action that was
+// For an item of this library, pass the reason of its action to the Outcome of the
+// item that was sent. One made anew from the same input answers alike if it has as
+// many actions, because a refused transaction wrote nothing. An action that was not at fault has the code "None". An action that was
 // only throttled also has the code "None" here, and not the code that DynamoDB
 // gave, because the action may succeed in the next transaction. Reasons is nil
 // when the work is called for the first time.
@@ -53,8 +54,9 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // its result and the actions of a transaction. DoTx sends the transaction,
 // which also stores the result and completes the claim: everything takes effect
 // exactly once, or nothing does. If the work returns no actions, DoTx does what
-// Do does. More than 99 actions, or a result that cannot be stored, end the key
-// with a permanent [*event.InputError].
+// Do does. More than 99 actions end the key with a permanent
+// [*event.InputError]. So does a result that cannot be stored, with
+// [ErrResultNotStored]: the work ran, and none of its actions were written.
 //
 // When the condition of an action fails, or an action is still throttled after
 // several tries, nothing is written, and DoTx calls the work again under the
@@ -77,7 +79,10 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // The work may be called more than once for each claim, so what it does beside
 // its actions should be safe to repeat. Work that completes or fails its claim
 // itself must not return actions: they are not written, and DoTx returns an
-// [*event.InputError], or [ErrResultDiffers] if the stored result is another.
+// [*event.InputError], or [ErrResultDiffers] if the stored result is another. If
+// an earlier transaction may have stored that result, too, and come late, DoTx
+// returns an [event.ErrUnknownOutcome]. So do not make a [CompleteItem] of a
+// result that is returned with actions.
 //
 // DoTx stops renewing the lease before it sends the transaction. If less than a
 // third of the lease is left then, it renews the lease once more. DoTx sends
@@ -88,9 +93,9 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // more; the answer to that request shows whether the transaction took effect.
 //
 // An attempt does not count if DoTx gives up because of throttling or conflicts
-// with other transactions. It does not count either if a row is busy: the row that
-// refused the last transaction is not as it was when it refused the one before, or
-// the context ended in the pause after that. Items of this library show the row;
+// with other transactions. It does not count either if the rows are busy: none of
+// those that refused the last transaction is as it was when it refused the one
+// before, or the context ended in the pause after that. Items of this library show the row;
 // your own actions need ReturnValuesOnConditionCheckFailure for it. The event is
 // not at fault. For an event that never gets through, rely on the queue's own
 // limit of receives.
@@ -133,8 +138,8 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 		text, err := claim.encode(value)
 		switch {
 		case err != nil:
-			return finish(ctx, claim, "DoTx", *new(T), Permanent(err))
-		case claim.isSettled():
+			return finish(ctx, claim, "DoTx", *new(T), Permanent(fmt.Errorf("%w, and none of its actions were written: %w", ErrResultNotStored, err)))
+		case claim.isSettled() && len(claim.sent) == 0: // else by a transaction that came late, perhaps
 			return Result[T]{}, notWritten()
 		case len(items) > mostItems:
 			bad := event.BadInput(pkg, "items", fmt.Sprintf("must have at most %d actions, has %d", mostItems, len(items)))
@@ -216,12 +221,27 @@ func (c *Claim) send(ctx context.Context, in *dynamodb.TransactWriteItemsInput) 
 	})
 }
 
-// ours reports whether a transaction of DoTx stored the result, and not the work
-// itself.
-func (c *Claim) ours(stored string) bool {
+// author is nil if a transaction of DoTx stored the result, ErrResultDiffers if the
+// work itself did, and ErrUnknownOutcome if it may have been either. Only so many
+// of the first transactions may have arrived late.
+func (c *Claim) author(stored string, late int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Contains(c.sent, stored) && !slices.Contains(c.own, stored)
+	switch own := slices.Contains(c.own, stored); {
+	case own && slices.Contains(c.sent[:late], stored):
+		return event.ErrUnknownOutcome
+	case own || !slices.Contains(c.sent, stored):
+		return ErrResultDiffers
+	}
+	return nil
+}
+
+// told says more of an author that is not known.
+func (c *Claim) told(op string, author error) error {
+	if errors.Is(author, event.ErrUnknownOutcome) {
+		return c.store.wrap(op, fmt.Errorf("the work itself or an earlier transaction of DoTx, which came late, has completed the claim: %w", author))
+	}
+	return author
 }
 
 // byWork keeps a result with which the work completes the claim itself.
@@ -233,18 +253,21 @@ func (c *Claim) byWork(result string) {
 
 // standing reads the row that refused the completion.
 func (c *Claim) standing(old ddb.Item, result string) (stored string, err error) {
+	var author error
 	err = c.judge("DoTx", old, func(stands row) bool {
 		stored = string(stands.Result)
-		return stands.State == Done && c.ours(stored)
+		author = c.author(stored, len(c.sent)-1)
+		return stands.State == Done && author == nil
 	})
 	_, done := errors.AsType[*DoneError](err)
+	_, failed := errors.AsType[*PermanentError](err)
 	switch {
 	case err == nil:
 		c.setSettled()
-	case done && stored == result:
+	case failed || errors.Is(err, errGivenUp) || done && stored == result && errors.Is(author, ErrResultDiffers):
 		return "", notWritten()
 	case done:
-		return "", ErrResultDiffers
+		return "", c.told("DoTx", author)
 	}
 	return stored, err
 }
@@ -273,9 +296,18 @@ func (c *Claim) refusal(reasons []types.CancellationReason, cause error) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	first.contended = first.repeatable && !reflect.DeepEqual(shown, c.reasons)
+	first.contended = first.repeatable && !stays(shown, c.reasons)
 	c.reasons = shown
 	return first
+}
+
+// stays reports whether a row refused an action now and before, and did not change.
+func stays(now, before []types.CancellationReason) bool {
+	return slices.ContainsFunc(now, func(n types.CancellationReason) bool {
+		return ddb.ConditionFailed(n) && slices.ContainsFunc(before, func(b types.CancellationReason) bool {
+			return ddb.ConditionFailed(b) && reflect.DeepEqual(n.Item, b.Item)
+		})
+	})
 }
 
 // token is the ClientRequestToken by which DynamoDB recognizes the transaction.

@@ -3,6 +3,7 @@ package verdict
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/homeops/ddbpatterns/activity"
@@ -37,44 +38,51 @@ type Verdict struct {
 	Status int
 }
 
-// known are the errors that are not trouble which may pass. The first that an error
-// is decides.
-var known = []struct {
+// A row says what an error means. The first row that an error is decides.
+type row struct {
 	is func(error) bool
 	Verdict
-}{
+}
+
+// kept are the errors that survive storing as the cause of a
+// [*ledger.PermanentError]: it is judged by them alone.
+var kept = []row{
 	{is(ledger.ErrResultNotStored), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*event.InputError], Verdict{Kind: Poison, Status: http.StatusBadRequest}},
 	{is(event.ErrTooOld), Verdict{Kind: Poison, Status: http.StatusGone}},
 	{is(event.ErrUnknownOutcome), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(ledger.ErrTooManyAttempts), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(ledger.ErrResultDiffers), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
-	{as[*ledger.ResultError], Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(ledger.ErrFingerprintMismatch), Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
+	{is(event.ErrSuperseded), Verdict{Status: http.StatusOK}},
+	{is(ledger.ErrNoResult), Verdict{Status: http.StatusOK}},
+}
+
+// known are all errors that are not trouble which may pass.
+var known = append(slices.Clone(kept), []row{
+	{as[*ledger.ResultError], Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*counter.WeightError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
+	{as[*record.AddError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
 	{is(counter.ErrBelowZero), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(activity.ErrOthersStand), Verdict{Kind: Poison, Status: http.StatusConflict}},
 	{is(activity.ErrReadAtMost), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(message.ErrReadAtMost), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*alias.TakenError], Verdict{Kind: Poison, Status: http.StatusConflict}},
-	{as[*record.AddError], Verdict{Kind: Poison, Status: http.StatusConflict}},
-	{as[*record.TieError], Verdict{Kind: Poison, Status: http.StatusConflict}}, // if it stands, a repetition would be a Duplicate
+	{as[*record.TieError], Verdict{Kind: Poison, Status: http.StatusConflict}},   // if it stands, a repetition would be a Duplicate
+	{as[*record.FloorError], Verdict{Kind: Poison, Status: http.StatusConflict}}, // what pays for it may still come
 
 	{is(counter.ErrNotFound), Verdict{Kind: Retry, Status: http.StatusNotFound}}, // its Take may still come
 	{is(activity.ErrNotFound), Verdict{Kind: Retry, Status: http.StatusNotFound}},
 	{is(ledger.ErrChanged), Verdict{Kind: Retry, Status: http.StatusConflict}},
 	{as[*ledger.InProgressError], Verdict{Kind: Retry, Status: http.StatusConflict}},
 
-	{is(event.ErrSuperseded), Verdict{Status: http.StatusOK}},
 	{is(activity.ErrRetracted), Verdict{Status: http.StatusOK}},
 	{as[*activity.ConflictError], Verdict{Status: http.StatusConflict}}, // what was recorded first stays
-	{as[*record.FloorError], Verdict{Status: http.StatusConflict}},
 	{is(counter.ErrFull), Verdict{Status: http.StatusTooManyRequests}},
 	{as[*ledger.DoneError], Verdict{Status: http.StatusOK}},
-	{is(ledger.ErrNoResult), Verdict{Status: http.StatusOK}},
 	{is(ledger.ErrNotFound), Verdict{Status: http.StatusNotFound}},
 	{is(alias.ErrNotFound), Verdict{Status: http.StatusNotFound}},
-}
+}...)
 
 func is(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 
@@ -86,43 +94,60 @@ func as[E error](err error) bool {
 // Of returns what the error means. nil is Done, with status 200. An error of which Of
 // knows nothing, such as DynamoDB's, is a Retry, with status 503. The error of a call
 // that writes many things is judged thing by thing, and the worst decides: Retry
-// before Poison before Done.
+// before Poison before Done. Its Wait is the longest of that Kind.
 //
-// A *ledger.PermanentError has the verdict of its cause; if that is unknown or a
-// Retry, it is Poison, with status 422: the work refused the event for good. If the
-// ledger refused the work's result or its actions, the status is 500.
+// A *ledger.PermanentError is Poison, with status 422: the work refused the event for
+// good. If its cause is a sentinel of package event or ledger that survives storing,
+// or an *event.InputError, it has the verdict of that cause. The ledger stores only
+// the text of all others, so they do not count, and each delivery of a key has the
+// same verdict. If the ledger refused the work's result or its actions, the status
+// is 500.
 //
 // Put the errors of your own, and those that mean something else to you, before Of:
-// for a deletion, activity.ErrNotFound is Done. If you join errors, judge each of them:
-// of a joined error, Of sees only one.
+// for a deletion, activity.ErrNotFound is Done; and where a refusal is the result, so
+// is a *record.FloorError. If you join errors, judge each of them: of a joined error,
+// Of sees only one.
 func Of(err error) Verdict {
 	if err == nil {
 		return Verdict{Status: http.StatusOK}
 	}
+	if as[*ledger.PermanentError](err) {
+		v := first(kept, err, Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity})
+		if bad, ok := errors.AsType[*event.InputError](err); ok && bad.Package == "ledger" {
+			v.Status = http.StatusInternalServerError // the client did not make the actions
+		}
+		return v
+	}
 	if many, ok := errors.AsType[*event.LeftoverError](err); ok {
-		worst := Of(nil)
-		for i, leftover := range many.Leftovers {
-			if one := Of(leftover.Err); i == 0 || one.Kind > worst.Kind {
-				worst = one
-			}
-		}
-		return worst
+		return worst(many.Leftovers)
 	}
-	v := Verdict{Kind: Retry, Status: http.StatusServiceUnavailable}
-	for _, row := range known {
-		if row.is(err) {
-			v = row.Verdict
-			break
-		}
-	}
-	if as[*ledger.PermanentError](err) && v.Kind == Retry {
-		return Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}
-	}
-	if bad, ok := errors.AsType[*event.InputError](err); ok && bad.Package == "ledger" && as[*ledger.PermanentError](err) {
-		v.Status = http.StatusInternalServerError // the client did not make the actions
-	}
+	v := first(known, err, Verdict{Kind: Retry, Status: http.StatusServiceUnavailable})
 	if busy, ok := errors.AsType[*ledger.InProgressError](err); ok && v.Kind == Retry {
 		v.Wait = busy.Wait
+	}
+	return v
+}
+
+// first returns the verdict of the first row that the error is.
+func first(rows []row, err error, otherwise Verdict) Verdict {
+	for _, row := range rows {
+		if row.is(err) {
+			return row.Verdict
+		}
+	}
+	return otherwise
+}
+
+// worst returns the verdict of many things.
+func worst(leftovers []event.Leftover) Verdict {
+	v := Of(nil)
+	for i, leftover := range leftovers {
+		switch one := Of(leftover.Err); {
+		case i == 0 || one.Kind > v.Kind:
+			v = one
+		case one.Kind == v.Kind:
+			v.Wait = max(v.Wait, one.Wait)
+		}
 	}
 	return v
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"regexp"
@@ -135,6 +136,17 @@ func TestLeftovers(t *testing.T) {
 	s.db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Times: 10})
 	_, err = s.log.RecordMany(t.Context(), []activity.Activity{bad, good})
 	wantVerdict(t, err, verdict.Retry, 503)
+
+	var keys event.LeftoverError
+	for _, err := range []error{
+		record.ErrContended, &ledger.InProgressError{Wait: time.Second}, &ledger.InProgressError{Wait: time.Minute},
+		&ledger.InProgressError{Wait: 2 * time.Second}, event.ErrTooOld,
+	} {
+		keys.Leftovers = append(keys.Leftovers, event.Leftover{Err: err})
+	}
+	if got := verdict.Of(&keys); got != (verdict.Verdict{Kind: verdict.Retry, Status: 503, Wait: time.Minute}) {
+		t.Errorf("the longest wait decides: %+v", got)
+	}
 }
 
 func TestAnswersOfTheLedger(t *testing.T) {
@@ -184,7 +196,41 @@ func TestAnswersOfTheLedger(t *testing.T) {
 	}
 	// What was refused for good is not tried again, whatever the cause says of itself.
 	wantVerdict(t, ledger.Permanent(&ledger.InProgressError{Wait: time.Second}), verdict.Poison, 422)
-	wantVerdict(t, ledger.Permanent(counter.ErrFull), verdict.Done, 429)
+	wantVerdict(t, ledger.Permanent(counter.ErrFull), verdict.Poison, 422)
+}
+
+// A ledger stores the text of most causes and no more, so a cause decides only if a
+// replay still has it: each delivery of a key gets the same verdict.
+func TestAReplayHasTheSameVerdict(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	causes := maps.Clone(values)
+	causes["event.LeftoverError"] = &event.LeftoverError{Leftovers: []event.Leftover{{Err: record.ErrContended}}}
+	kept := map[string]verdict.Verdict{
+		"event.ErrTooOld":               {Kind: verdict.Poison, Status: 410},
+		"event.ErrSuperseded":           {Status: 200},
+		"event.ErrUnknownOutcome":       {Kind: verdict.Poison, Status: 500},
+		"event.InputError":              {Kind: verdict.Poison, Status: 400},
+		"ledger.ErrFingerprintMismatch": {Kind: verdict.Poison, Status: 422},
+		"ledger.ErrNoResult":            {Status: 200},
+		"ledger.ErrResultDiffers":       {Kind: verdict.Poison, Status: 500},
+		"ledger.ErrResultNotStored":     {Kind: verdict.Poison, Status: 500},
+		"ledger.ErrTooManyAttempts":     {Kind: verdict.Poison, Status: 500},
+	}
+	for name, cause := range causes {
+		want, ok := kept[name]
+		if !ok {
+			want = verdict.Verdict{Kind: verdict.Poison, Status: 422}
+		}
+		for _, delivery := range []string{"first", "replayed"} {
+			_, err := ledger.Do(t.Context(), s.seen, ledger.Request{Key: name}, func(context.Context, *ledger.Claim) (string, error) {
+				return "", ledger.Permanent(cause)
+			})
+			if got := verdict.Of(err); got != want {
+				t.Errorf("%s, %s: %+v, want %+v", name, delivery, got, want)
+			}
+		}
+	}
 }
 
 // values has a value of each error of the page's table.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -110,14 +111,18 @@ func Contended(err error) bool {
 	})
 }
 
-// Throttled reports whether DynamoDB had no capacity for the request, or for
-// actions of a cancelled transaction whose other reasons, if any, are conflicts
+// ErrContended is record.ErrContended, which is here for the ledger to know.
+var ErrContended = errors.New("record: other writers changed the row first at every attempt")
+
+// Throttled reports whether a service of AWS had no capacity for the request, by
+// the codes that the SDK knows, or DynamoDB none for actions of a cancelled transaction whose other reasons, if any, are conflicts
 // with other transactions. Nothing was written by this attempt. The SDK sends a
 // throttled request again by itself, but not a cancelled transaction.
 func Throttled(err error) bool {
 	reasons, cancelled := Cancelled(err)
 	if apiErr, ok := errors.AsType[smithy.APIError](err); ok && !cancelled {
-		return slices.Contains(throttles, apiErr.ErrorCode())
+		_, busy := retry.DefaultThrottleErrorCodes[apiErr.ErrorCode()]
+		return busy && apiErr.ErrorCode() != "LimitExceededException" // a quota, which time does not mend
 	}
 	throttled := false
 	for _, reason := range reasons {
@@ -142,7 +147,7 @@ func BusyAction(reason types.CancellationReason) bool {
 	return ThrottledAction(reason) || codeOf(reason) == "TransactionConflict"
 }
 
-// throttles are the codes of throttling, in errors and in reasons.
+// throttles are the codes of throttling in reasons.
 var throttles = []string{
 	"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",
 	"ProvisionedThroughputExceeded", "ThrottlingError",

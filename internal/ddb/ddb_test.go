@@ -101,7 +101,9 @@ func TestThrottledAndBusy(t *testing.T) {
 		"the request":        {wrapped(&types.ProvisionedThroughputExceededException{}), true, false},
 		"of the account":     {wrapped(&types.RequestLimitExceeded{}), true, false},
 		"not modelled":       {wrapped(&smithy.GenericAPIError{Code: "ThrottlingException"}), true, false},
-		"in progress":        {wrapped(&types.TransactionInProgressException{}), false, true},
+		"another service":    {wrapped(&smithy.GenericAPIError{Code: "TooManyRequestsException"}), true, false},
+		"not by the tables":  {wrapped(&types.LimitExceededException{}), false, false},
+		"in progress":        {wrapped(&types.TransactionInProgressException{}), true, true}, // the SDK counts it among them
 		"another error":      {wrapped(&types.ResourceNotFoundException{}), false, false},
 		"lost":               {wrapped(errOther), false, false},
 		"nothing":            {nil, false, false},
