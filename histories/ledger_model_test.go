@@ -318,7 +318,7 @@ func decodeLedger(r row) ledgerRow {
 	left := ledgerRow{
 		state: ledger.State(str(r, "state")), owner: str(r, "claim"),
 		fence: num(r, "fence"), attempts: num(r, "attempts"), lease: num(r, "lease"), expires: num(r, "expiresAt"),
-		payload: string(bin(r, "fingerprint")), result: str(r, "result"), failure: str(r, "lastError"), seen: str(r, "seenAt"),
+		payload: string(bin(r, "fingerprint")), result: str(r, "result"), failure: str(r, "lastError"), seen: seenAt(r),
 	}
 	if left.owner == "" {
 		left.state = ledger.Done
@@ -327,6 +327,16 @@ func decodeLedger(r row) ledgerRow {
 }
 
 // stamp is a time as it is stored.
+// seenAt is when a row was first seen. An older system writes it without
+// milliseconds.
+func seenAt(r row) string {
+	at, err := time.Parse(time.RFC3339, str(r, "seenAt"))
+	if err != nil {
+		return str(r, "seenAt")
+	}
+	return stamp(at)
+}
+
 func stamp(at time.Time) string {
 	if at.IsZero() {
 		return ""

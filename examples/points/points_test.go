@@ -253,7 +253,7 @@ func TestPrices(t *testing.T) {
 				t.Fatal(err)
 			}
 			return spend.Items
-		}},
+		}, Local: &dynamotest.Price{WCU: 2}, Why: "it reports one action of a transaction"},
 		{Func: "Store.Of", Call: func(ctx context.Context) error { _, err := s.points.Of(ctx, "ann"); return err }},
 		{Func: "Store.Earn", Never: "GetItem", Why: adds},
 		{Func: "Store.Earn", Never: "UpdateItem", Why: "it is in a transaction"},
