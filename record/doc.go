@@ -62,14 +62,15 @@
 //	sk         S  the record's encoded sort key, # and the event
 //	ttl        N  the end of Kind.Retention after the event happened
 //	by         S  the nonce of the call that counted the event
+//	add        M  what the event added, by the sum, if it had Add
 //
 //	           with Set
 //	event      S  the event that set the row, with its rank if that is not 0
 //
 // Set writes the record's own attributes that it is given and removes the others
-// of Kind.Attributes. A write leaves all other attributes as they are. Keep rows of only one Kind
-// in a partition: All reads every row of the partition as that Kind, and Erase
-// deletes every row of the partition.
+// of Kind.Attributes. A write leaves all other attributes as they are. Keep rows of
+// only one Kind in a partition: All reads every row of the partition as that Kind,
+// and Erase deletes every row of the partition.
 //
 // # Guarantees
 //
@@ -79,20 +80,20 @@
 //     meantime. A write of Apply takes effect only if the version, the ring and
 //     the count of the row are still as they were when the package read the
 //     row. If another writer was faster, DynamoDB refuses the write and returns
-//     the existing row. The package computes the write again from that row,
-//     without another read.
+//     the existing row. The package computes the write again from that row. From
+//     the second lost race on, it reads the row again after its pause.
 //   - An event that cannot be judged is refused. A row remembers its 32 latest
 //     events. An event earlier than all 32 may have been counted long ago, so
 //     Apply refuses it with [event.ErrTooOld]. If a backlog arrives newest
 //     first, Apply therefore counts at most 32 of its events: give the backlog
 //     to ApplyAll, which sorts it.
 //   - Of an exact Kind, an event counts once until Kind.Retention after it
-//     happened, even if the backlog arrives newest first. A call recognizes its
-//     own write, and answers [event.Created] even if the reply was lost. With Add,
-//     an event that comes again with another amount is told by an [*AddError]. From
-//     Config.MaxSkew before that on, the event is refused with
-//     [event.ErrTooOld]. After [ErrContended], apply the event again: with Next,
-//     that happens when hundreds of callers write one row at once.
+//     happened, less Config.MaxSkew, even if the backlog arrives newest first.
+//     After that it is refused with [event.ErrTooOld]. A call recognizes its own
+//     write, and answers [event.Created] even if the reply was lost. With Add, an
+//     event that comes again with another amount is told by an [*AddError]. After
+//     [ErrContended], apply the event again: with Next, that happens when hundreds
+//     of callers write one row at once.
 //   - A row of Set holds exactly what its last event gave, for every order of
 //     arrival. Two events of the same time and rank with different values are
 //     told by a TieError, whichever comes second. There is one exception: if the
