@@ -133,11 +133,11 @@ func (e *ResultError) Error() string {
 func (e *ResultError) Unwrap() error { return e.cause }
 
 // ItemError is returned by [DoTx] when the condition of an action failed, and
-// calling the work again, up to 15 times, did not help. It is also returned when an action failed
-// for another reason: for example, an operand of its update has the wrong type,
-// or a conflict or throttling lasted until DoTx gave up. For a transaction that
-// DynamoDB refuses as a whole, such as one with an invalid expression, DoTx
-// returns DynamoDB's error instead.
+// calling the work again, up to 15 times, did not help. It is also returned when an
+// action failed for another reason: for example, an operand of its update has the
+// wrong type, or a conflict or throttling lasted until DoTx gave up. For a
+// transaction that DynamoDB refuses as a whole, such as one with an invalid
+// expression, DoTx returns DynamoDB's error instead.
 type ItemError struct {
 	Index int    // position, from 0, of the first action at fault in the list that the work returned last
 	Code  string // DynamoDB's reason, usually "ConditionalCheckFailed"

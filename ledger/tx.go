@@ -36,10 +36,11 @@ const (
 // one reason for each action that the work returned, in the order of the actions.
 // For an item of this library, pass the reason of its action to the Outcome of the
 // item that was sent. One made anew from the same input answers alike if it has as
-// many actions, because a refused transaction wrote nothing. An action that was not at fault has the code "None". An action that was
-// only throttled also has the code "None" here, and not the code that DynamoDB
-// gave, because the action may succeed in the next transaction. Reasons is nil
-// when the work is called for the first time.
+// many actions, because a refused transaction wrote nothing. An action that was not
+// at fault has the code "None". An action that was only throttled also has the code
+// "None" here, and not the code that DynamoDB gave, because the action may succeed
+// in the next transaction. Reasons is nil when the work is called for the first
+// time.
 //
 // The Item of a reason is the existing row, if the action asked for the row
 // with ReturnValuesOnConditionCheckFailure. The items of this library ask for
@@ -95,10 +96,10 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // An attempt does not count if DoTx gives up because of throttling or conflicts
 // with other transactions. It does not count either if the rows are busy: none of
 // those that refused the last transaction is as it was when it refused the one
-// before, or the context ended in the pause after that. Items of this library show the row;
-// your own actions need ReturnValuesOnConditionCheckFailure for it. The event is
-// not at fault. For an event that never gets through, rely on the queue's own
-// limit of receives.
+// before, or the context ended in the pause after that. Items of this library show
+// the row; your own actions need ReturnValuesOnConditionCheckFailure for it. The
+// event is not at fault. For an event that never gets through, rely on the queue's
+// own limit of receives.
 //
 // DoTx also returns the errors of Do. After [ErrLeaseLost], another worker may
 // have the key, and nothing was written. When DoTx returns an error, Value is

@@ -62,23 +62,23 @@ type Apply struct {
 // counted. After the error [ErrContended], the event may have been counted or
 // not.
 //
-// If the [Kind] is exact, Apply writes a row for the event in the same
-// transaction, and either Next or Add is given. An event is then
-// [event.Duplicate] only if another call has counted it, and [event.ErrTooOld]
-// only from Kind.Retention after it happened, less Config.MaxSkew: Apply finds
-// that out before any request. With Add, AtLeast may refuse the event with a
-// [*FloorError], and an event that is counted already and added something else is
-// refused with an [*AddError]. A row that a Kind without a Retention has written is refused
-// with an error, because it does not say which events it has counted.
+// If the [Kind] is exact, Apply writes a row for the event in the same transaction,
+// and either Next or Add is given. An event is then [event.Duplicate] only if
+// another call has counted it, and [event.ErrTooOld] only from Kind.Retention after
+// it happened, less Config.MaxSkew: Apply finds that out before any request. With
+// Add, AtLeast may refuse the event with a [*FloorError], and an event that is
+// counted already and added something else is refused with an [*AddError]. A row
+// that a Kind without a Retention has written is refused with an error, because it
+// does not say which events it has counted.
 //
 // Each time another writer changes the row first, Apply tries again, up to 15
 // times. The pauses between the tries grow up to 1.3 seconds. Together the pauses
 // last some 5 seconds, and at most 10.3. Apply stops earlier if the context ends.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
-// costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
-// and 1 WCU, at most 15 times and, from the second on, another read of the row. A row above 1 KB costs 1 WCU for each KB and 1
-// RCU for each 4 KB.
+// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old, costs
+// 1 request and 1 RCU. Each race lost to another writer adds 1 request and 1 WCU,
+// at most 15 times and, from the second on, another read of the row. A row above 1
+// KB costs 1 WCU for each KB and 1 RCU for each 4 KB.
 //
 // Price (ExactAdd): 1 request, 4 WCU. A duplicate, or an event that AtLeast
 // refuses, costs the same. Each conflict with another transaction adds as much. A
@@ -117,7 +117,7 @@ func (r *Rows[T]) one(a Apply) (*writing[T], error) {
 // answer is what a row says to one event.
 type answer struct {
 	outcome event.Outcome
-	err     error // ErrTooOld
+	err     error // ErrTooOld, or an AddError
 }
 
 // writing is a call that counts events in one row. It has either next or add.

@@ -31,8 +31,8 @@ type ApplyAll struct {
 // Bad input other than an event refuses the whole call with an
 // [*event.InputError]. Otherwise, if some events have no outcome, the error is an
 // [*event.LeftoverError]. It names each such event by its index and gives the
-// reason: bad input, [event.ErrTooOld], [ErrContended], or another error that
-// ended the call. All other events are counted. If a write took effect and its
+// reason: bad input, [event.ErrTooOld], an [*AddError], [ErrContended], or another
+// error that ended the call. All other events are counted. If a write took effect and its
 // reply was lost, its events may be leftovers although they are counted. So call
 // ApplyAll again with the leftovers: each event counts once.
 //
