@@ -1,11 +1,11 @@
 // Command homeops is a household's Telegram bot on DynamoDB: a webhook, a queue
 // and a worker that keep who did which chore when.
 //
-//	go run ./examples/homeops                   replays a conversation and reports
-//	go run ./examples/homeops -updates FILE     replays your own, "-" is standard input
-//	go run ./examples/homeops -serve ADDR       is the webhook and the worker
-//	go run ./examples/homeops dlq list          shows what could not be worked on
-//	go run ./examples/homeops export person ID  shows what is stored of somebody; erase erases it
+//	go run -C examples/homeops .                       replays a conversation and reports
+//	go run -C examples/homeops . -updates "$PWD/FILE"  replays your own, "-" is standard input
+//	go run -C examples/homeops . -serve ADDR           is the webhook and the worker
+//	go run -C examples/homeops . dlq list              shows what could not be worked on
+//	go run -C examples/homeops . export person ID      shows what is stored of somebody; erase erases it
 //
 // The way of an update: ingest → queue → worker → the library's packages. See
 // README.md.

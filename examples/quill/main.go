@@ -1,12 +1,12 @@
 // Command quill receives webhooks of Aloware and HubSpot, and reports each call and
 // each change once.
 //
-//	go run ./examples/quill                 replays bundled webhooks and reports
-//	go run ./examples/quill -serve ADDR     is the webhook and the poster
-//	go run ./examples/quill facts KEY…      prints facts, as they are kept
-//	go run ./examples/quill refused         prints what could not be read
-//	go run ./examples/quill create-dataset  makes the push dataset of Power BI
-//	go run ./examples/quill template        prints the tables for CloudFormation
+//	go run -C examples/quill .                 replays bundled webhooks and reports
+//	go run -C examples/quill . -serve ADDR     is the webhook and the poster
+//	go run -C examples/quill . facts KEY…      prints facts, as they are kept
+//	go run -C examples/quill . refused         prints what could not be read
+//	go run -C examples/quill . create-dataset  makes the push dataset of Power BI
+//	go run -C examples/quill . template        prints the tables for CloudFormation
 //
 // An event's path is: aloware, hubspot → intake → outbox → post → sink. See
 // README.md.

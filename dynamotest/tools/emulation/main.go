@@ -2,7 +2,7 @@
 // and what it does not. Its sources are page.md, the facts that hold for dynamotest
 // and other servers, and the engine's list of operations.
 //
-//	go run ./dynamotest/tools/emulation
+//	go run -C dynamotest/tools ./emulation
 //
 // Call it from the module's root. A file peers/NAME.txt has the output of
 //
@@ -19,7 +19,7 @@ import (
 )
 
 // pageFile is relative to the module's root.
-var pageFile = filepath.FromSlash("dynamotest/EMULATION.md")
+var pageFile = filepath.Join("..", "EMULATION.md")
 
 func main() {
 	text, err := page(context.Background())

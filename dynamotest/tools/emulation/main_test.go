@@ -23,7 +23,7 @@ func TestPageIsWrittenFromItsSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("run go run ./dynamotest/tools/emulation:\n%s", diff)
+		t.Errorf("run go run -C dynamotest/tools ./emulation:\n%s", diff)
 	}
 }
 

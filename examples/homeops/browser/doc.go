@@ -1,6 +1,5 @@
 // Package browser has only tests. They look at the status page in Chromium, at two
-// widths, dark and light, and measure what people see. It is a module of its own,
-// because nothing else depends on the program that drives the browser.
+// widths, dark and light, and measure what people see.
 //
-//	scripts/chromium go -C examples/homeops/browser test -count=1 . -args -required
+//	scripts/chromium go test -C examples/homeops -count=1 ./browser -args -required
 package browser

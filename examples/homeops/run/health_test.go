@@ -187,7 +187,7 @@ func TestDeadLettersRefused(t *testing.T) {
 		want string
 	}{
 		"no secret":         {nil, []string{"list"}, exitUsage, "For a queue on SQS set MESSAGES_QUEUE_URL"},
-		"a queue elsewhere": {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list"}, exitUsage, "examples/homeops/aws run ./cmd/homeops"},
+		"a queue elsewhere": {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list"}, exitUsage, "-C examples/homeops ./aws/cmd/homeops"},
 		"two places":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list", "-at", "http://x"}, exitUsage, "exclude each other"},
 		"half a key":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q", "AWS_ACCESS_KEY_ID": "AKIA"}, []string{"list"}, exitUsage, "AWS_ACCESS_KEY_ID: must be set together with"},
 		"wrong variables":   {map[string]string{"DYNAMO_TTL_DAYS": "0"}, []string{"list"}, exitUsage, "DYNAMO_TTL_DAYS:"},

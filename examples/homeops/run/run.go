@@ -188,7 +188,7 @@ func (p Program) queueable(cfg config.Config) error {
 	if cfg.QueueURL == "" || p.Queue != nil {
 		return nil
 	}
-	return errors.New("MESSAGES_QUEUE_URL: this command has its queue in its process: for SQS, run: go -C examples/homeops/aws run ./cmd/homeops")
+	return errors.New("MESSAGES_QUEUE_URL: this command has its queue in its process: for SQS, run: go run -C examples/homeops ./aws/cmd/homeops")
 }
 
 // classifiable refuses a classifier that this program does not have.
@@ -196,7 +196,7 @@ func (p Program) classifiable(cfg config.Config) error {
 	if cfg.Classifier != config.OpenAI || p.Classifier != nil {
 		return nil
 	}
-	return errors.New("CLASSIFIER: this command has only the vocabulary: for openai, run: go -C examples/homeops/aws run ./cmd/homeops")
+	return errors.New("CLASSIFIER: this command has only the vocabulary: for openai, run: go run -C examples/homeops ./aws/cmd/homeops")
 }
 
 // classifier is the app's option.

@@ -82,7 +82,7 @@ func TestReadmeIsTrue(t *testing.T) {
 		t.Errorf("%d files", len(files))
 	}
 	for command := range commands {
-		if !strings.Contains(text, "\ngo run ./examples/quill "+command) {
+		if !strings.Contains(text, "\ngo run -C examples/quill . "+command) {
 			t.Errorf("the page does not have %s", command)
 		}
 	}

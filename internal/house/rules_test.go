@@ -1,0 +1,267 @@
+package house
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const module = "github.com/homeops/ddbpatterns"
+
+// recordPackages have one record type each.
+var recordPackages = []string{"activity", "alias", "counter", "ema", "ledger", "memory", "message", "pattern"}
+
+// The house rules of CONTRIBUTING.md that the syntax of a file shows.
+var rules = []struct {
+	rule   string
+	covers func(f source) bool
+	except []string // files, or folders with a slash at the end
+	breaks func(f source) []ast.Node
+}{
+	{
+		rule:   "randomness is for jitter: import math/rand in internal/ddb alone",
+		covers: source.isCode,
+		except: []string{"internal/ddb/", "dynamotest/"},
+		breaks: imports("math/rand", "math/rand/v2"),
+	},
+	{
+		rule: "internal/ddb alone knows the SDK's exceptions",
+		covers: func(f source) bool {
+			return f.isCode() && (f.in(recordPackages...) || f.in("internal", "record", "schema"))
+		},
+		except: []string{"internal/ddb/"},
+		breaks: selectors(func(of, name string) bool { return of == "types" && strings.HasSuffix(name, "Exception") }),
+	},
+	{
+		rule:   "environment variables are read in examples, and by dynamotest.Open",
+		covers: source.isCode,
+		except: []string{"examples/", "dynamotest/open.go", "check/mutants/"}, // a command, which passes its environment on
+		breaks: selectors(func(of, name string) bool {
+			return of == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "Environ"}, name)
+		}),
+	},
+	{
+		rule:   "a test sleeps in a bubble of testing/synctest only",
+		covers: func(f source) bool { return f.test && !f.imports("testing/synctest") },
+		breaks: selectors(func(of, name string) bool { return of == "time" && name == "Sleep" }),
+	},
+	{
+		rule:   "time/tzdata is for the program to import, not for the library",
+		covers: source.isCode,
+		except: []string{"examples/"},
+		breaks: imports("time/tzdata"),
+	},
+}
+
+func TestHouseRules(t *testing.T) {
+	t.Parallel()
+	for _, r := range rules {
+		for _, f := range sources(t) {
+			if !r.covers(f) || f.in(r.except...) {
+				continue
+			}
+			for _, node := range r.breaks(f) {
+				t.Errorf("%s: %s", f.at(node), r.rule)
+			}
+		}
+	}
+}
+
+// A record package has time.Now once, as the default of Config.Now. It has no other
+// call that reads the machine's clock.
+func TestRecordPackagesReadOneClock(t *testing.T) {
+	t.Parallel()
+	now := selectors(func(of, name string) bool { return of == "time" && name == "Now" })
+	hidden := selectors(func(of, name string) bool { return of == "time" && (name == "Since" || name == "Until") })
+	for _, pkg := range append(recordPackages, "record") {
+		var found []string
+		for _, f := range sources(t) {
+			if f.isCode() && f.in(pkg) {
+				for _, node := range hidden(f) {
+					t.Errorf("%s: the clock is that of Config.Now", f.at(node))
+				}
+				for _, node := range now(f) {
+					found = append(found, f.at(node))
+				}
+			}
+		}
+		if len(found) > 1 {
+			t.Errorf("%s: time.Now stands more than once: %q", pkg, found)
+		}
+	}
+}
+
+const (
+	longestFile     = 400 // lines
+	longestFunction = 60
+)
+
+// long are the exceptions, each with its reason: a file's path, or a path and a
+// function's name.
+var long = map[string]string{}
+
+// dynamotest's own test holds it to the same limits, and to less branching.
+func TestFilesAndFunctionsAreShort(t *testing.T) {
+	t.Parallel()
+	needed := map[string]bool{}
+	check := func(f source, name string, lines, most int) {
+		if lines <= most {
+			return
+		}
+		needed[name] = true
+		if long[name] == "" {
+			t.Errorf("%s has %d lines, more than %d: split it, or give a reason in the list long", name, lines, most)
+		}
+	}
+	for _, f := range sources(t) {
+		if f.test || f.in("dynamotest/") {
+			continue
+		}
+		check(f, f.path, f.lines(f.file.FileStart, f.file.FileEnd)-1, longestFile)
+		for _, decl := range f.file.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok {
+				check(f, f.path+" "+fn.Name.Name, f.lines(fn.Pos(), fn.End()), longestFunction)
+				continue
+			}
+			ast.Inspect(decl, func(n ast.Node) bool { // functions that variables hold
+				if fn, ok := n.(*ast.FuncLit); ok {
+					check(f, f.at(fn), f.lines(fn.Pos(), fn.End()), longestFunction)
+				}
+				return true
+			})
+		}
+	}
+	for name := range long {
+		if !needed[name] {
+			t.Errorf("%s is short, or gone: take it from the list long", name)
+		}
+	}
+}
+
+// source is a Go file of the repository, which may be in a nested module.
+type source struct {
+	path string // from the module's root, with slashes
+	test bool
+	// nested is true in a nested module, such as check.
+	nested bool
+	fset   *token.FileSet
+	file   *ast.File
+}
+
+func (f source) isCode() bool { return !f.test }
+
+// in reports whether f is one of the files, or below one of the folders.
+func (f source) in(places ...string) bool {
+	return slices.ContainsFunc(places, func(place string) bool {
+		return f.path == place || strings.HasPrefix(f.path, strings.TrimSuffix(place, "/")+"/")
+	})
+}
+
+func (f source) imports(pkg string) bool { return len(imports(pkg)(f)) > 0 }
+
+func (f source) at(node ast.Node) string {
+	return fmt.Sprintf("%s:%d", f.path, f.fset.Position(node.Pos()).Line)
+}
+
+func (f source) lines(from, to token.Pos) int {
+	return f.fset.Position(to).Line - f.fset.Position(from).Line + 1
+}
+
+// renamed returns the original name of an import that f renames.
+func (f source) renamed(name string) string {
+	for _, spec := range f.file.Imports {
+		if spec.Name != nil && spec.Name.Name == name {
+			return path.Base(imported(spec))
+		}
+	}
+	return name
+}
+
+// imports finds the imports of any of the packages.
+func imports(pkgs ...string) func(f source) []ast.Node {
+	return func(f source) []ast.Node {
+		var found []ast.Node
+		for _, spec := range f.file.Imports {
+			if slices.Contains(pkgs, imported(spec)) {
+				found = append(found, spec)
+			}
+		}
+		return found
+	}
+}
+
+func imported(spec *ast.ImportSpec) string {
+	name, _ := strconv.Unquote(spec.Path.Value) // the parser saw a string
+	return name
+}
+
+// selectors finds expressions of the form of.name, such as time.Now.
+func selectors(wanted func(of, name string) bool) func(f source) []ast.Node {
+	return func(f source) []ast.Node {
+		var found []ast.Node
+		ast.Inspect(f.file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if of, ok := s.X.(*ast.Ident); ok && wanted(f.renamed(of.Name), s.Sel.Name) {
+					found = append(found, s)
+				}
+			}
+			return true
+		})
+		return found
+	}
+}
+
+// sources returns every Go file, except those in testdata and in hidden
+// folders.
+func sources(t *testing.T) []source {
+	t.Helper()
+	all, err := parseAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 300 {
+		t.Fatalf("%d files: the test does not see the repository", len(all))
+	}
+	return all
+}
+
+// nested reports whether the folder is in a module of its own.
+func nested(folder string) bool {
+	if folder == "." {
+		return false
+	}
+	_, absent := os.Stat(folder + "/go.mod")
+	return absent == nil || nested(path.Dir(folder))
+}
+
+var parseAll = sync.OnceValues(func() ([]source, error) {
+	var all []source
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := entry.Name()
+		if entry.IsDir() && name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || path.Ext(base) != ".go" {
+			return nil
+		}
+		name = filepath.ToSlash(name)
+		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		all = append(all, source{name, strings.HasSuffix(base, "_test.go"), nested(path.Dir(name)), fset, file})
+		return err
+	})
+	return all, err
+})

@@ -1,0 +1,154 @@
+package house
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/ema"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// names are the names of a table's key and TTL. "" is the store's default.
+type names struct{ partition, sort, ttl string }
+
+// definitions make a store with these names, as far as its Config has such
+// fields, and return its table.
+var definitions = []struct {
+	store string
+	table func(*testing.T, names) (schema.Table, error)
+}{
+	{"ledger", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(ledger.New(recordtest.Silent(t), table, &ledger.Config{KeyAttr: n.partition, TTLAttr: n.ttl}))
+	}},
+	{"counter", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(counter.New(recordtest.Silent(t), table, tzclock.UTC, &counter.Config{ScopeAttr: n.partition, DateAttr: n.sort, TTLAttr: n.ttl}))
+	}},
+	{"activity", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(activity.New(recordtest.Silent(t), table, &activity.Config{ScopeAttr: n.partition}))
+	}},
+	{"message", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(message.New(recordtest.Silent(t), table, &message.Config{ScopeAttr: n.partition, SeqAttr: n.sort}))
+	}},
+	{"alias", func(t *testing.T, _ names) (schema.Table, error) {
+		return defined(alias.New(recordtest.Silent(t), table, nil))
+	}},
+	{"pattern", func(t *testing.T, _ names) (schema.Table, error) {
+		return defined(pattern.New(recordtest.Silent(t), table, tzclock.UTC, nil))
+	}},
+	{"ema", func(t *testing.T, _ names) (schema.Table, error) {
+		return defined(ema.New(recordtest.Silent(t), table, nil))
+	}},
+	{"record", func(t *testing.T, _ names) (schema.Table, error) {
+		return defined(record.New(recordtest.Silent(t), table, ratings, nil))
+	}},
+}
+
+// ratings are a record of the caller's own.
+var ratings = record.Kind[int64]{
+	Package: "rating", Type: "RATING", Count: "ratings",
+	Decode: func(row record.Item) (int64, error) { f := record.Read(row); return f.Int("stars"), f.Err() },
+}
+
+func defined[S interface{ Table() schema.Table }](store S, err error) (schema.Table, error) {
+	if err != nil {
+		return schema.Table{}, err
+	}
+	return store.Table(), nil
+}
+
+// share says whether two stores' definitions fit one table: with their default
+// names, or with the default names of either of them or of alias.
+func share(t *testing.T, a, b int) string {
+	t.Helper()
+	tries := []names{{}, {partition: "pk", sort: "sk", ttl: "ttl"}}
+	for _, i := range []int{a, b} {
+		of, err := definitions[i].table(t, names{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tries = append(tries, names{of.Key.Partition.Name, of.Key.Sort.Name, of.TTL})
+	}
+	for n, try := range tries {
+		one, err1 := definitions[a].table(t, try)
+		two, err2 := definitions[b].table(t, try)
+		if err1 != nil || err2 != nil {
+			continue // a name that the store uses for something else
+		}
+		if _, err := schema.Merge(one, two); err == nil {
+			return map[bool]string{true: "yes", false: "names"}[n == 0]
+		}
+	}
+	return "no"
+}
+
+// The page's matrix is that of the stores' own definitions, with the default key
+// of each.
+func TestSharingMatrix(t *testing.T) {
+	t.Parallel()
+	var matrix, keys strings.Builder
+	matrix.WriteString("| |")
+	for _, d := range definitions {
+		matrix.WriteString(" " + d.store + " |")
+	}
+	matrix.WriteString("\n|---|" + strings.Repeat("---|", len(definitions)) + "\n")
+	for a, d := range definitions {
+		matrix.WriteString("| **" + d.store + "** |")
+		for b := range definitions {
+			matrix.WriteString(" " + share(t, a, b) + " |")
+		}
+		matrix.WriteString("\n")
+		of, err := d.table(t, names{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&keys, "| %s | `%s` | %s |", d.store, of.Key, ttlText(of.TTL))
+		fmt.Fprintln(&keys, settable(t, a))
+	}
+	page := read(t, "docs/sharing-tables.md")
+	for _, want := range []string{matrix.String(), keys.String()} {
+		if !strings.Contains(page, want) {
+			t.Errorf("docs/sharing-tables.md does not have\n%s", want)
+		}
+	}
+}
+
+func ttlText(ttl string) string {
+	if ttl == "" {
+		return "–"
+	}
+	return "`" + ttl + "`"
+}
+
+// settable is the rest of a row: which parts of the table's key may have another
+// name.
+func settable(t *testing.T, i int) string {
+	t.Helper()
+	of, err := definitions[i].table(t, names{"p", "s", "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	if of.Key.Partition.Name == "p" {
+		parts = append(parts, "partition")
+	}
+	if of.Key.Sort.Name == "s" {
+		parts = append(parts, "sort")
+	}
+	if of.TTL == "x" {
+		parts = append(parts, "TTL")
+	}
+	if parts == nil {
+		parts = []string{"–"}
+	}
+	return " " + strings.Join(parts, ", ") + " |"
+}
