@@ -2,7 +2,7 @@
 // runs histories of the package until one is wrong. scripts/histories -mutants
 // runs it.
 //
-// It uses the entries of scripts/mutants.txt whose names end in [histories:
+// It uses the entries of scripts/mutants.txt whose names have [histories:
 // PACKAGE], and fails if one is not noticed.
 package main
 
@@ -74,7 +74,7 @@ func run(root, list, only string, limit int, stories []string) error {
 	return nil
 }
 
-var tagged = regexp.MustCompile(`^(\S+): (.*) \[histories: (\w+)\]$`)
+var tagged = regexp.MustCompile(`^(\S+): (.*) \[histories: (\w+)\]`)
 
 // read returns the entries of the list for histories.
 func read(path string) ([]mutant, error) {
