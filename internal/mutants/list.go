@@ -58,14 +58,17 @@ func lists(root string) ([]mutant, error) {
 		return nil
 	})
 	for _, m := range all {
-		_, err := m.read(root)
-		bad = append(bad, err)
+		if _, err := m.read(root); err != nil {
+			bad = append(bad, err)
+		} else if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(m.pkg()))); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", m.at, err))
+		}
 	}
 	return all, errors.Join(append(bad, err)...)
 }
 
 // byPackage names, in an entry's head, the package whose tests must notice.
-var byPackage = regexp.MustCompile(`\[by (\./[^\]]*|\.)\]`)
+var byPackage = regexp.MustCompile(`\[by ([^\]]*)\]`)
 
 // parse reads the list. It continues after a bad entry, so that its error names
 // all of them.

@@ -164,6 +164,9 @@ max/max.go: too often
 max/min.go: no file
 	return a
 	return b
+max/max.go: no folder [by ./maximum]
+	return "max"
+	return "mix"
 max/max.go: fine
 	return "max"
 	return "min"
@@ -177,6 +180,7 @@ max/max.go: fine
 		"mutants.txt:1: max/max.go: gone: the old text must be in the file once, and is in it 0 times: if a >= b {",
 		"mutants.txt:4: max/max.go: too often: the old text must be in the file once, and is in it 5 times: count",
 		"mutants.txt:7: open ",
+		"mutants.txt:10: stat ",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\ndoes not say %q", err, want)
