@@ -2,7 +2,7 @@
 // runs histories of the package until one is wrong. scripts/histories -mutants
 // runs it.
 //
-// It uses the entries of scripts/mutants.txt whose names have [histories:
+// It uses the entries of scripts/mutants.txt whose names end in [histories:
 // PACKAGE], and fails if one is not noticed.
 package main
 

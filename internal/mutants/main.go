@@ -64,7 +64,7 @@ func parseFlags(args []string) (options, error) {
 	set.BoolVar(&o.list, "list", false, "name the mutants and run none")
 	set.IntVar(&o.jobs, "j", 2, "how many run at once")
 	set.DurationVar(&o.timeout, "timeout", 0, "tests that take longer hang (default three times the unmutated run)")
-	set.StringVar(&o.resume, "resume", os.DevNull, "append results to this `file`; what it says was killed or hung does not run again")
+	set.StringVar(&o.resume, "resume", os.DevNull, "append results to this `file`, from the root; what it says was killed or hung does not run again")
 	run := set.String("run", "", "only the mutants whose file or name matches this `regexp`")
 	share := set.String("part", "1/1", "`K/N`: of those, every N-th from the K-th on")
 	if err := set.Parse(args); err != nil {
@@ -79,6 +79,9 @@ func parseFlags(args []string) (options, error) {
 	var err error
 	if o.root, err = filepath.Abs(o.root); err != nil {
 		return o, err
+	}
+	if !filepath.IsAbs(o.resume) {
+		o.resume = filepath.Join(o.root, o.resume)
 	}
 	if o.run, err = regexp.Compile(*run); err != nil {
 		return o, err
