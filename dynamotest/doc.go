@@ -61,6 +61,8 @@
 //	LoseRequest                any backend   connection reset; nothing happened
 //	LoseReply                  any backend   connection reset; it happened
 //	Delay(d), DelayReply(d)    any backend   a slow call, or its context's end
+//	Before(f), After(f)        any backend   what f did meanwhile; f may hold the call
+//	Answer(status, body)       any backend   this answer; nothing happened
 //	Throttle                   this server   ThrottlingException, or as the billing mode has it
 //	InternalError, Unavailable this server   500, 503; with After() it happened
 //	Conflict                   this server   TransactionConflictException, or a cancelled transaction
