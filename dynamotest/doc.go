@@ -101,13 +101,12 @@
 // # Streams
 //
 // The server also serves DynamoDB Streams, at the same address as DynamoDB.
-// With [DB.HTTPClient], the requests of a streams client are metered and
-// disturbed like all others, in process and on an endpoint. [Server.HTTPClient]
-// and [Tap.Wrap] do the same without a testing.T. An example with a DB:
+// With the HTTP client of [DB.Client] or [Server.Client], the requests of a
+// streams client are metered and disturbed like all others:
 //
 //	o := db.Client().Options()
 //	streams := dynamodbstreams.New(dynamodbstreams.Options{
-//		Region: o.Region, BaseEndpoint: o.BaseEndpoint, Credentials: o.Credentials, HTTPClient: db.HTTPClient(),
+//		Region: o.Region, BaseEndpoint: o.BaseEndpoint, Credentials: o.Credentials, HTTPClient: o.HTTPClient,
 //		Retryer: o.Retryer, // with MaxBackoff
 //	})
 //	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "GetRecords", Table: "orders"})

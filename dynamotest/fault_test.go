@@ -51,7 +51,7 @@ func ExampleFault_throttle() {
 		log.Fatal(err)
 	}
 	// The partition of one customer is hot; the others do not notice.
-	srv.Inject(dynamotest.Fault{
+	srv.Tap().Inject(dynamotest.Fault{
 		Do: dynamotest.Throttle, Op: "PutItem", Times: -1,
 		Key: map[string]types.AttributeValue{"customer": &types.AttributeValueMemberS{Value: "ann"}},
 	})
@@ -73,7 +73,7 @@ func ExampleFault_chance() {
 		if err := schema.Create(ctx, db, orders("orders")); err != nil {
 			log.Fatal(err)
 		}
-		srv.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "PutItem", Chance: 0.2, Seed: seed})
+		srv.Tap().Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "PutItem", Chance: 0.2, Seed: seed})
 		for i := range 20 {
 			if put(ctx, db, "orders", order("ann", i)) != nil {
 				failed = append(failed, i)
@@ -282,7 +282,7 @@ func TestOtherClientsMeetTheServersFaults(t *testing.T) {
 	srv := dynamotest.NewServer(nil)
 	listening := httptest.NewServer(srv.Handler())
 	defer listening.Close()
-	srv.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "ListTables"})
+	srv.Tap().Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "ListTables"})
 	client := once(dynamotest.Connect(listening.URL))
 	for _, want := range []string{"InternalServerError", "<nil>"} {
 		if _, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{}); errorCode(err) != want {
@@ -354,7 +354,7 @@ func TestAnOperationThatIsMisspelt(t *testing.T) {
 					t.Errorf("%v: %s", do, got)
 				}
 			}()
-			dynamotest.NewServer(nil).Inject(f)
+			dynamotest.NewServer(nil).Tap().Inject(f)
 		}()
 	}
 }
