@@ -163,15 +163,15 @@ func TestAClaimAnsweredAsItsContextEnds(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			api := &between{API: b.client, steps: []func(){func() { cancel(errDeploy) }}}
-			store, err := ledger.New(api, b.table, &ledger.Config{Now: b.clock.Now, MaxAttempts: 1})
-			must(t, err)
-			_, err = ledger.Do(ctx, store, order, func(context.Context, *ledger.Claim) (int, error) {
+			ctx, meter := dynamotest.WithMeter(ctx)
+			b.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: tries, Do: dynamotest.After(func() { cancel(errDeploy) })})
+			store := b.store(t, ledger.Config{MaxAttempts: 1})
+			_, err := ledger.Do(ctx, store, order, func(context.Context, *ledger.Claim) (int, error) {
 				t.Error("the work began")
 				return 0, nil
 			})
-			if !errors.Is(err, context.Canceled) || api.sent != 2 {
-				t.Errorf("Do: %v after %d requests, want the claim and its return", err, api.sent)
+			if !errors.Is(err, context.Canceled) || meter.Cost().Requests != tries+1 {
+				t.Errorf("Do: %v after %v, want the claim and its return", err, meter.Cost())
 			}
 			if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 || r.LastError != errDeploy.Error() {
 				t.Errorf("record: %+v", r)
