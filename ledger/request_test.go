@@ -83,12 +83,9 @@ func TestTheHeartbeatOfARequest(t *testing.T) {
 func TestALeftClaimKeepsToItsTerms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	q := &quitter{API: b.client, at: 1}
 	ctx, cancel := context.WithCancel(t.Context())
-	q.quit = cancel
-	store, err := ledger.New(q, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	_, err = store.Claim(ctx, ledger.Request{Key: "k", Retention: time.Hour})
+	b.leaves(1, false, cancel)
+	_, err := b.store(t, ledger.Config{}).Claim(ctx, ledger.Request{Key: "k", Retention: time.Hour})
 	wantErr(t, "Claim", err, context.Canceled)
 	if got, want := number(t, b.row(t, "k"), "expiresAt"), b.clock.Now().Add(2*time.Hour).Unix(); got != want {
 		t.Errorf("expires %d s from when it must", got-want)

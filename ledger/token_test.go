@@ -295,13 +295,12 @@ func TestAResumeThatItsCallerLeft(t *testing.T) {
 		plain := b.store(t, ledger.Config{})
 		first := mustClaim(t, plain, order)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		q := &quitter{API: b.client, at: 1, underWay: underWay, quit: func() { cancel(errDeploy) }}
-		store, err := ledger.New(q, b.table, &ledger.Config{Now: b.clock.Now})
-		must(t, err)
-		_, err = store.Resume(ctx, first.Token())
+		b.leaves(1, underWay, func() { cancel(errDeploy) })
+		ctx, meter := dynamotest.WithMeter(ctx)
+		_, err := plain.Resume(ctx, first.Token())
 		wantErr(t, name, err, context.Canceled)
-		if len(q.sent) != 2 {
-			t.Errorf("%s: %d requests", name, len(q.sent))
+		if meter.Cost().Requests != 2 {
+			t.Errorf("%s: %v", name, meter.Cost())
 		}
 		r := mustGet(t, plain, order.Key)
 		if underWay {
