@@ -202,17 +202,6 @@ func TestALostReply(t *testing.T) {
 	})
 }
 
-// always is a client before whose writes somebody else writes.
-type always struct {
-	*dynamodb.Client
-	first func()
-}
-
-func (c always) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	c.first()
-	return c.Client.UpdateItem(ctx, in, o...)
-}
-
 // A Recompute that never wins gives up after 16 attempts, within seconds. If
 // its context ends, it gives up earlier.
 func TestContended(t *testing.T) {
@@ -220,18 +209,19 @@ func TestContended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := on(t, dynamotest.New(t, nil))
 		tries := 0
-		loser := through(t, f.db, always{f.db.Client(), func() { tries++; f.recompute(t, wednesday, "42") }})
+		f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Times: -1, Do: dynamotest.Before(func() { tries++; f.recompute(t, wednesday, "42") })})
 		ask := week.Recompute{Household: home, Members: []string{"42"}, Of: wednesday}
 		began := time.Now()
-		if _, err := loser.Recompute(t.Context(), ask); !errors.Is(err, record.ErrContended) || tries != 16 {
+		if _, err := f.Recompute(t.Context(), ask); !errors.Is(err, record.ErrContended) || tries != 16 {
 			t.Errorf("%v after %d", err, tries)
 		}
 		if d := time.Since(began); d == 0 || d > 7*time.Second {
 			t.Errorf("gave up after %v", d)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		loser = through(t, f.db, always{f.db.Client(), func() { f.recompute(t, wednesday, "42"); cancel() }})
-		if _, err := loser.Recompute(ctx, ask); !errors.Is(err, context.Canceled) {
+		f.db.Heal()
+		f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() { f.recompute(t, wednesday, "42"); cancel() })})
+		if _, err := f.Recompute(ctx, ask); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
@@ -244,11 +234,11 @@ func TestTheWeekIsOneListing(t *testing.T) {
 	f := on(t, dynamotest.New(t, nil))
 	all := aWeek(t)
 	f.record(t, all[:3]...)
-	once := sync.OnceFunc(func() {
+	f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 		f.recompute(t, wednesday, "42") // wins one of the three rows
 		f.record(t, all[3:]...)
-	})
-	got := through(t, f.db, always{f.db.Client(), once}).recompute(t, wednesday, "42", "99")
+	})})
+	got := f.recompute(t, wednesday, "42", "99")
 	wantWeek(t, got, model(t, all, wednesday, "42", "99"))
 	f.wantTable(t, got)
 }
