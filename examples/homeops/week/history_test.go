@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/activity"
@@ -111,56 +112,6 @@ func (f flat) wantTable(t testing.TB, want aWeeks) {
 	wantWeek(t, got, want)
 }
 
-var errDied = errors.New("the process died")
-
-// mortal dies at a request: before it is sent, or before its reply is heard.
-type mortal struct {
-	*dynamodb.Client
-	left   *int
-	before bool
-}
-
-func live[I, O any](m mortal, ctx context.Context, in I, o []func(*dynamodb.Options), do func(context.Context, I, ...func(*dynamodb.Options)) (O, error)) (out O, _ error) {
-	if *m.left--; *m.left < 0 || *m.left == 0 && m.before {
-		return out, errDied
-	}
-	got, err := do(ctx, in, o...)
-	if *m.left == 0 {
-		return out, errDied
-	}
-	return got, err
-}
-
-func (m mortal) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return live(m, ctx, in, o, m.Client.GetItem)
-}
-
-func (m mortal) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return live(m, ctx, in, o, m.Client.Query)
-}
-
-func (m mortal) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return live(m, ctx, in, o, m.Client.UpdateItem)
-}
-
-// oneAtATime makes the requests of a group come one after the other.
-type oneAtATime struct {
-	mortal
-	mu *sync.Mutex
-}
-
-func (m oneAtATime) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.mortal.GetItem(ctx, in, o...)
-}
-
-func (m oneAtATime) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.mortal.UpdateItem(ctx, in, o...)
-}
-
 // Wherever a process dies, each row is the old one or the new one, and the next
 // process brings all of them up to date.
 func TestCrashAtEachRequest(t *testing.T) {
@@ -172,15 +123,17 @@ func TestCrashAtEachRequest(t *testing.T) {
 	f.record(t, all[4:]...)
 	want := model(t, all, wednesday, "42", "99")
 	seeded := f.db.Server().Snapshot()
-	for _, before := range []bool{true, false} {
+	dying := through(t, f.db, dynamodb.New(f.db.Client().Options(), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }))
+	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
 		for request := 1; request <= 7; request++ {
 			f.db.Server().Restore(seeded)
-			left := request
-			dying := through(t, f.db, oneAtATime{mortal{f.db.Client(), &left, before}, new(sync.Mutex)})
+			f.db.Inject(dynamotest.Fault{Do: do, Nth: request})
+			f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: request + 1, Times: -1})
 			got, err := dying.Recompute(t.Context(), week.Recompute{Household: home, Members: []string{"42", "99"}, Of: wednesday})
-			if !errors.Is(err, errDied) || got != nil {
-				t.Errorf("request %d: %+v, %v", request, got, err)
+			if err == nil || got != nil {
+				t.Errorf("%v of request %d: %+v, %v", do, request, got, err)
 			}
+			f.db.Tap().Heal() // nothing may have followed
 			wantWeek(t, f.recompute(t, wednesday, "42", "99"), want)
 			f.wantTable(t, want)
 		}
