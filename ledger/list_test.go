@@ -1,8 +1,6 @@
 package ledger_test
 
 import (
-	"context"
-	"errors"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -11,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -205,39 +203,28 @@ func TestListRefuses(t *testing.T) {
 	}
 }
 
-// scans counts the requests of a listing, and fails from one on.
-type scans struct {
-	ledger.API
-	sent, failAt int
-}
-
-func (s *scans) Scan(ctx context.Context, in *dynamodb.ScanInput, opts ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	if s.sent++; s.sent == s.failAt {
-		return nil, errCut
-	}
-	return s.API.Scan(ctx, in, opts...)
-}
-
 // A break reads no further; an error comes last.
 func TestListStops(t *testing.T) {
 	t.Parallel()
 	b, _ := newListing(t)
-	api := &scans{API: b.client}
-	store, err := ledger.New(api, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	for range store.List(t.Context(), ledger.Filter{ReadAtMost: 4}) {
-		break
+	store := b.store(t, ledger.Config{})
+	cost := b.db.Meter(func() {
+		for range store.List(t.Context(), ledger.Filter{ReadAtMost: 4}) {
+			break
+		}
+	})
+	if cost.Requests > 2 {
+		t.Errorf("%v before a break", cost)
 	}
-	if api.sent > 2 {
-		t.Errorf("%d requests before a break", api.sent)
-	}
-	api.sent, api.failAt = 0, 3
+	b.db.Inject(dynamotest.Fault{Do: denied, Op: "Scan", Nth: 3})
 	var last error
-	for _, err := range store.List(t.Context(), ledger.Filter{ReadAtMost: 2}) {
-		last = err
-	}
-	if !errors.Is(last, errCut) || api.sent != 3 {
-		t.Errorf("%v after %d requests", last, api.sent)
+	cost = b.db.Meter(func() {
+		for _, err := range store.List(t.Context(), ledger.Filter{ReadAtMost: 2}) {
+			last = err
+		}
+	})
+	if !isDenied(last) || cost.Requests != 3 {
+		t.Errorf("%v after %v", last, cost)
 	}
 }
 

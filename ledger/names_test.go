@@ -143,12 +143,9 @@ func TestOtherNamesInEveryRequest(t *testing.T) {
 // leaveNamed gives up a claim whose caller left.
 func (b *bench) leaveNamed(t *testing.T, store *ledger.Store) {
 	t.Helper()
-	q := &quitter{API: b.client, at: 1}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	q.quit = func() { cancel(errDeploy) }
-	leaving, err := ledger.New(q, b.table, &ledger.Config{KeyAttr: "hash", TTLAttr: "time.to.live", Now: b.clock.Now})
-	must(t, err)
-	_, err = leaving.Claim(ctx, ledger.Request{Key: "left"})
+	b.leaves(1, false, func() { cancel(errDeploy) })
+	_, err := store.Claim(ctx, ledger.Request{Key: "left"})
 	wantErr(t, "a claim whose caller left", err, context.Canceled)
 	if r := mustGet(t, store, "left"); r.State != ledger.Failed || r.Attempts != 0 {
 		t.Errorf("record: %+v", r)
