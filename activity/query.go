@@ -12,6 +12,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/payload"
@@ -119,52 +120,54 @@ func (q *query) answeredBy(a Activity) bool {
 	return (q.called == "" || a.Name == q.called) && q.during.holds(a.At)
 }
 
-// found is a row of the answer.
-type found struct {
-	Activity
-	row  ddb.Item // with ErrReadAtMost the key of the last that was read
-	last bool     // no row follows, as far as is known
+// each yields the activities up to the Limit.
+func (s *Store) each(ctx context.Context, q query, err error) iter.Seq2[Activity, error] {
+	if err != nil {
+		return func(yield func(Activity, error) bool) { yield(Activity{}, check.Positional(err)) }
+	}
+	q.method = q.name
+	return s.walk(ctx, q, max(q.r.Limit, firstPage), nil)
 }
 
-// walk yields the rows of the answer up to the Limit; an error comes last. Its
-// first page has size rows at most.
-func (s *Store) walk(ctx context.Context, q query, size int, projection *string) iter.Seq2[found, error] {
-	return func(yield func(found, error) bool) {
+// walk yields the activities up to the Limit; an error comes last. Its first
+// page has size rows at most.
+func (s *Store) walk(ctx context.Context, q query, size int, projection *string) iter.Seq2[Activity, error] {
+	return func(yield func(Activity, error) bool) {
 		in, err := s.input(&q, projection)
 		if err != nil {
-			yield(found{}, err)
+			yield(Activity{}, err)
 			return
 		}
+		var at cursor.Place
+		defer func() {
+			at.Leave(q.r.Next, q.r.Cursor, func(row ddb.Item) string { return s.cursorAfter(&q, row) })
+		}()
 		pace := paceOf(q.r, size)
-		for more := !q.during.empty(); more; {
+		for at.End = q.during.empty(); !at.End && pace.left > 0; {
 			in.Limit = aws.Int32(int32(pace.rows))
 			out, err := s.api.Query(ctx, in)
 			if err != nil {
-				yield(found{}, s.wrap(q.method, err))
+				yield(Activity{}, s.wrap(q.method, err))
 				return
 			}
-			more = len(out.LastEvaluatedKey) > 0
-			yielded := 0
+			last, yielded := len(out.LastEvaluatedKey) == 0, 0
 			for i, row := range out.Items {
 				a, shown, err := s.show(&q, row)
 				if err != nil {
-					yield(found{}, err)
+					yield(Activity{}, err)
 					return
 				}
+				at = cursor.Place{Row: row, End: last && i == len(out.Items)-1}
 				if !shown {
 					continue
 				}
-				last := !more && i == len(out.Items)-1
-				if yielded++; !yield(found{a, row, last}, nil) || yielded == pace.lacks {
+				if yielded++; !yield(a, nil) || yielded == pace.lacks {
 					return
 				}
 			}
 			read := max(len(out.Items), int(out.ScannedCount)) // including rows that the filter left out
 			pace.turn(read, yielded, q.turn(in, out))
-			if more && pace.left <= 0 {
-				yield(found{row: out.LastEvaluatedKey}, s.wrap(q.method, ErrReadAtMost))
-				return
-			}
+			at = cursor.Place{Row: out.LastEvaluatedKey, End: last}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/payload"
@@ -38,6 +39,8 @@ type walk struct {
 	limit      int // messages; 0 is every one
 	readAtMost int // rows; 0 is as many as it takes
 	filter     payload.Filter
+	began      string  // the cursor that it goes on from
+	next       *string // gets the cursor of a later walk
 
 	since time.Time            // ends at the first message said before it
 	holds func(time.Time) bool // whether one said then is part of the answer
@@ -117,59 +120,53 @@ func (b *budget) read(out *dynamodb.QueryOutput) {
 	b.skipped += rows - len(out.Items)
 }
 
-// found is a message with its row; with [ErrReadAtMost] the key of the last row
-// that was read.
-type found struct {
-	Message
-	row ddb.Item
-}
-
 // messages yields the messages of the part up to the Limit, without expired
-// ones. An error comes last, [ErrReadAtMost] with the place to go on.
-func (s *Store) messages(ctx context.Context, left part, w walk) iter.Seq2[found, error] {
-	return func(yield func(found, error) bool) {
-		b := w.budget()
-		for page, err := range s.pages(ctx, w.op, left, b.first(), b.next, w.filter.Apply) {
-			if err != nil {
-				yield(found{}, err)
-				return
-			}
-			b.read(page)
-			for _, row := range page.Items {
-				m, err := s.decode(row)
-				switch {
-				case err != nil:
-					yield(found{}, s.wrap(w.op, err))
-					return
-				case !m.At.IsZero() && item.Before(m.At, w.since):
-					return
-				case m.At.IsZero() && !w.since.IsZero(), s.expired(row), w.holds != nil && !w.holds(m.At):
-					b.skipped++
-					continue
-				}
-				if b.lacks--; !yield(found{m, row}, nil) || b.lacks == 0 {
-					return
-				}
-			}
-			if b.left <= 0 && len(page.LastEvaluatedKey) > 0 {
-				yield(found{row: page.LastEvaluatedKey}, s.wrap(w.op, ErrReadAtMost))
-				return
-			}
-		}
-	}
-}
-
-// each yields the messages alone.
-func (s *Store) each(ctx context.Context, left part, w walk, err error) iter.Seq2[Message, error] {
+// ones. An error comes last.
+func (s *Store) messages(ctx context.Context, left part, w walk, err error) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		if err != nil {
 			yield(Message{}, err)
 			return
 		}
-		for f, err := range s.messages(ctx, left, w) {
-			if !yield(f.Message, err) {
+		b := w.budget()
+		var at cursor.Place
+		defer func() { at.Leave(w.next, w.began, left.cursor) }()
+		for page, err := range s.pages(ctx, w.op, left, b.first(), b.next, w.filter.Apply) {
+			if err != nil {
+				yield(Message{}, err)
 				return
 			}
+			b.read(page)
+			last := len(page.LastEvaluatedKey) == 0
+			for i, row := range page.Items {
+				m, err := s.decode(row)
+				if err != nil {
+					yield(Message{}, s.wrap(w.op, err))
+					return
+				}
+				at = cursor.Place{Row: row, End: last && i == len(page.Items)-1}
+				switch {
+				case !m.At.IsZero() && item.Before(m.At, w.since):
+					at.End = true
+					return
+				case m.At.IsZero() && !w.since.IsZero(), s.expired(row), w.holds != nil && !w.holds(m.At):
+					b.skipped++
+					continue
+				}
+				if b.lacks--; !yield(m, nil) || b.lacks == 0 {
+					return
+				}
+			}
+			at = cursor.Place{Row: page.LastEvaluatedKey, End: last}
 		}
+		at.End = at.End || b.left > 0
 	}
+}
+
+// direction names the query a cursor belongs to.
+func direction(query string, newestFirst bool) string {
+	if newestFirst {
+		return query + ".NewestFirst"
+	}
+	return query
 }
