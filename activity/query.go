@@ -12,10 +12,10 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/payload"
+	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
 // between is the key condition of every query: an open bound is set to the
@@ -120,6 +120,9 @@ func (q *query) answeredBy(a Activity) bool {
 	return (q.called == "" || a.Name == q.called) && q.during.holds(a.At)
 }
 
+// firstPage is one read unit of 4 KB, if rows have up to 1 KB.
+const firstPage = 4
+
 // each yields the activities up to the Limit.
 func (s *Store) each(ctx context.Context, q query, err error) iter.Seq2[Activity, error] {
 	if err != nil {
@@ -138,55 +141,42 @@ func (s *Store) walk(ctx context.Context, q query, size int, projection *string)
 			yield(Activity{}, err)
 			return
 		}
-		var at cursor.Place
-		defer func() {
-			at.Leave(q.r.Next, q.r.Cursor, func(row ddb.Item) string { return s.cursorAfter(&q, row) })
-		}()
-		pace := paceOf(q.r, size)
-		for at.End = q.during.empty(); !at.End && pace.left > 0; {
-			in.Limit = aws.Int32(int32(pace.rows))
-			out, err := s.api.Query(ctx, in)
-			if err != nil {
-				yield(Activity{}, s.wrap(q.method, err))
-				return
-			}
-			last, yielded := len(out.LastEvaluatedKey) == 0, 0
-			for i, row := range out.Items {
-				a, shown, err := s.show(&q, row)
+		walk.Walk[Activity]{
+			Limit: q.r.Limit, ReadAtMost: q.r.ReadAtMost, First: size, Most: walk.FullPage,
+			Page: func(rows int32) (*dynamodb.QueryOutput, int, error) {
+				if q.during.empty() {
+					return nil, 0, nil
+				}
+				in.Limit = aws.Int32(rows)
+				out, err := s.api.Query(ctx, in)
 				if err != nil {
-					yield(Activity{}, err)
-					return
+					return nil, 0, s.wrap(q.method, err)
 				}
-				at = cursor.Place{Row: row, End: last && i == len(out.Items)-1}
-				if !shown {
-					continue
-				}
-				if yielded++; !yield(a, nil) || yielded == pace.lacks {
-					return
-				}
-			}
-			read := max(len(out.Items), int(out.ScannedCount)) // including rows that the filter left out
-			pace.turn(read, yielded, q.turn(in, out))
-			at = cursor.Place{Row: out.LastEvaluatedKey, End: last}
-		}
+				return out, q.turn(in, out), nil
+			},
+			Show:   func(row ddb.Item) (Activity, walk.Shown, error) { return s.show(&q, row) },
+			Cursor: q.r.Cursor, Next: q.r.Next,
+			After: func(row ddb.Item) string { return s.cursorAfter(&q, row) },
+		}.Each(yield)
 	}
 }
 
 // show reads a row, and reports whether it is part of the answer. A row that
 // cannot be read is an error, unless OnUnreadable is set.
-func (s *Store) show(q *query, row ddb.Item) (a Activity, shown bool, err error) {
+func (s *Store) show(q *query, row ddb.Item) (Activity, walk.Shown, error) {
 	if retracted(row) || s.expired(row) {
-		return Activity{}, false, nil
+		return Activity{}, walk.Skipped, nil
 	}
-	a, err = s.decode(row)
+	a, err := s.decode(row)
 	switch {
-	case err == nil:
-		return a, q.answeredBy(a), nil
-	case s.cfg.OnUnreadable == nil:
-		return Activity{}, false, s.wrap(q.method, err)
+	case err == nil && q.answeredBy(a):
+		return a, walk.Part, nil
+	case err != nil && s.cfg.OnUnreadable == nil:
+		return Activity{}, walk.Beyond, s.wrap(q.method, err)
+	case err != nil:
+		s.cfg.OnUnreadable(Unreadable{Scope: item.Text(row, s.cfg.ScopeAttr), ID: item.Text(row, attrID), Err: err})
 	}
-	s.cfg.OnUnreadable(Unreadable{Scope: item.Text(row, s.cfg.ScopeAttr), ID: item.Text(row, attrID), Err: err})
-	return Activity{}, false, nil
+	return Activity{}, walk.Skipped, nil
 }
 
 func (s *Store) input(q *query, projection *string) (*dynamodb.QueryInput, error) {
@@ -234,15 +224,15 @@ func (q *query) within(key string) bool {
 
 // turn sets the input to the next page. If this one ended among rows of a name
 // that only looks alike, the next begins behind all rows of that name, so that
-// their number costs nothing. turn reports whether it jumped so.
-func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (jumped bool) {
+// their number costs nothing, and is small again: turn returns its rows.
+func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (restart int) {
 	in.ExclusiveStartKey = out.LastEvaluatedKey
 	if q.prefix == "" || len(out.LastEvaluatedKey) == 0 {
-		return false
+		return 0
 	}
 	alike := lookalikes(q.prefix, item.Text(out.LastEvaluatedKey, attrNameTime))
 	if alike == "" {
-		return false
+		return 0
 	}
 	in.ExclusiveStartKey = nil
 	if q.r.NewestFirst {
@@ -250,5 +240,5 @@ func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (jumped
 	} else {
 		in.ExpressionAttributeValues[":from"] = item.S(strings.TrimSuffix(alike, "#") + "$") // the byte after '#'
 	}
-	return true
+	return firstPage
 }

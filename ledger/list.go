@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
 // Filter selects rows of a listing. A row must meet every field that is set,
@@ -85,40 +85,37 @@ func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 			yield(Record{}, err)
 			return
 		}
-		var at cursor.Place
-		defer func() { at.Leave(f.Next, f.Cursor, s.cursorAfter) }()
-		for left := f.ReadAtMost; !at.End && (f.ReadAtMost == 0 || left > 0); {
-			if left > 0 {
-				in.Limit = aws.Int32(int32(min(left, math.MaxInt32)))
-			}
-			out, err := s.api.Scan(ctx, in)
-			if err != nil {
-				yield(Record{}, s.wrap("List", err))
-				return
-			}
-			last := len(out.LastEvaluatedKey) == 0
-			for i, it := range out.Items {
-				r, err := s.decode(it)
-				at = cursor.Place{Row: it, End: last && i == len(out.Items)-1}
-				switch {
-				case err != nil:
-					r.Record, err = Record{Key: item.Text(it, s.cfg.KeyAttr)}, s.wrap("List", err)
-				case !f.SeenBefore.IsZero() && !r.SeenAt.Before(f.SeenBefore):
-					continue
+		walk.Walk[Record]{
+			ReadAtMost: f.ReadAtMost, First: walk.FullPage, Most: walk.FullPage,
+			Page: func(rows int32) (*dynamodb.QueryOutput, int, error) {
+				in.Limit = aws.Int32(rows)
+				out, err := s.api.Scan(ctx, in)
+				if err != nil {
+					return nil, 0, s.wrap("List", err)
 				}
-				if !yield(r.Record, err) {
-					return
-				}
-			}
-			left -= max(len(out.Items), int(out.ScannedCount))
-			at, in.ExclusiveStartKey = cursor.Place{Row: out.LastEvaluatedKey, End: last}, out.LastEvaluatedKey
-		}
+				in.ExclusiveStartKey = out.LastEvaluatedKey
+				return &dynamodb.QueryOutput{Items: out.Items, LastEvaluatedKey: out.LastEvaluatedKey, ScannedCount: out.ScannedCount}, 0, nil
+			},
+			Show:   func(it ddb.Item) (Record, walk.Shown, error) { return s.show(f, it) },
+			Cursor: f.Cursor, Next: f.Next,
+			After: func(it ddb.Item) string {
+				return cursor.Encode(cursorName, []string{item.Text(it, s.cfg.KeyAttr)})
+			},
+		}.Each(yield)
 	}
 }
 
-// cursorAfter returns the cursor after a row, by its key.
-func (s *Store) cursorAfter(row ddb.Item) string {
-	return cursor.Encode(cursorName, []string{item.Text(row, s.cfg.KeyAttr)})
+// show reads a row of a listing, and reports whether it meets what DynamoDB does
+// not judge.
+func (s *Store) show(f Filter, it ddb.Item) (Record, walk.Shown, error) {
+	r, err := s.decode(it)
+	switch {
+	case err != nil:
+		return Record{Key: item.Text(it, s.cfg.KeyAttr)}, walk.Part, s.wrap("List", err)
+	case !f.SeenBefore.IsZero() && !r.SeenAt.Before(f.SeenBefore):
+		return Record{}, walk.Skipped, nil
+	}
+	return r.Record, walk.Part, nil
 }
 
 // cursorName is the query that a cursor must come from. A cursor of one filter

@@ -63,8 +63,8 @@ type trail struct {
 }
 
 // trail checks the range and returns the part of it behind its cursor.
-func (s *Store) trail(id string, r TimeRange) (trail, walk, error) {
-	w := walk{op: "ByActor", limit: r.Limit, readAtMost: r.ReadAtMost, began: r.Cursor, next: r.Next}
+func (s *Store) trail(id string, r TimeRange) (trail, terms, error) {
+	w := terms{op: "ByActor", Range: Range{Limit: r.Limit, ReadAtMost: r.ReadAtMost, Cursor: r.Cursor, Next: r.Next}}
 	if err := s.checkIndexed(id); err != nil {
 		return trail{}, w, err
 	}

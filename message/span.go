@@ -28,8 +28,8 @@ type span struct {
 }
 
 // span checks the range and returns the part of it behind its cursor.
-func (s *Store) span(op, scope string, r Range) (span, walk, error) {
-	w := walk{op: op, limit: r.Limit, readAtMost: r.ReadAtMost, since: r.Since, began: r.Cursor, next: r.Next}
+func (s *Store) span(op, scope string, r Range) (span, terms, error) {
+	w := terms{op: op, Range: r}
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return span{}, w, err
 	}

@@ -10,8 +10,6 @@ import (
 	"encoding/json"
 	"hash/crc32"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/homeops/ddbpatterns/event"
 )
 
@@ -70,25 +68,4 @@ func Decode(pkg, field, query, cursor string, n int) ([]string, error) {
 
 func sum(query string, raw []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE([]byte(query)), crc32.IEEETable, raw)
-}
-
-// Place is how far a walk got. The zero Place is where it began.
-type Place struct {
-	Row map[string]types.AttributeValue // the last that the walk passed, by its key
-	End bool                            // no row follows, as far as is known
-}
-
-// Leave writes to next, if it is set, the cursor with which a walk goes on that
-// ended or was left at this place. The walk began at the cursor began; after
-// returns the cursor after a row.
-func (p Place) Leave(next *string, began string, after func(row map[string]types.AttributeValue) string) {
-	switch {
-	case next == nil:
-	case p.End:
-		*next = ""
-	case p.Row == nil:
-		*next = began
-	default:
-		*next = after(p.Row)
-	}
 }
