@@ -24,8 +24,8 @@ const (
 
 // Walk reads an answer of values of type T.
 type Walk[T any] struct {
-	Limit      int // of values; 0 is none
-	ReadAtMost int // rows; 0 is no limit
+	Limit      int // values at most; 0 for any number
+	ReadAtMost int // rows at most; 0 for any number
 	First      int // rows of the first page
 	Most       int // rows of any page
 
