@@ -131,7 +131,7 @@ type Config struct {
 	// at most a day, and less than the Retention if one is set.
 	MaxSkew time.Duration
 
-	// OnUnreadable is called with each row that a walk, a Page, Count or Tally
+	// OnUnreadable is called with each row that a walk, Count or Tally
 	// cannot read, for example to count or to log the row. The walk or count
 	// then continues without the row. The function must be safe for concurrent
 	// use. Without OnUnreadable, a row that cannot be read ends the walk or
@@ -285,10 +285,7 @@ func (s *Store) Actions() schema.Actions {
 			"Delete":      {"": {"DeleteItem", "Query"}},
 			"DeleteEvent": {"": {"DeleteItem", "Query"}},
 			"OfEvent":     onTable,
-			"InScope":     onTable, "InScopePage": onTable,
-			"ByActor": byActor, "ByActorPage": byActor,
-			"ByName": byName, "ByNamePage": byName,
-			"ByActorAndName": byBoth, "ByActorAndNamePage": byBoth,
+			"InScope":     onTable, "ByActor": byActor, "ByName": byName, "ByActorAndName": byBoth,
 			"Count": anyQuery, "Tally": anyQuery,
 		},
 		Operators: map[string]schema.Grants{

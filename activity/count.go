@@ -10,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
 // Filter selects the activities that are counted. Four combinations are
@@ -65,7 +66,7 @@ func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	}
 	q.method = "Count"
 	n := 0
-	for _, err := range s.walk(ctx, q, lastPage, aws.String(countProjection)) {
+	for _, err := range s.walk(ctx, q, walk.FullPage, aws.String(countProjection)) {
 		if err != nil {
 			return 0, err
 		}

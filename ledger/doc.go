@@ -177,7 +177,7 @@
 // [Store.Actions] returns these actions for [schema.Policy]:
 //
 //   - The service, on the table: GetItem, PutItem, UpdateItem
-//   - Operators (Erase, Forget, List, ListPage, Reopen; also Get), on the table:
+//   - Operators (Erase, Forget, List, Reopen; also Get), on the table:
 //     DeleteItem, GetItem, Scan, UpdateItem
 //
 // A transaction needs the rights for each action in it: UpdateItem for

@@ -230,8 +230,8 @@ func (s *Store) Actions() schema.Actions {
 			"Get":          get,
 		},
 		Operators: map[string]schema.Grants{
-			"Get":  get,
-			"List": scan, "ListPage": scan,
+			"Get":    get,
+			"List":   scan,
 			"Reopen": update,
 			"Forget": {"": {"DeleteItem"}},
 			"Erase":  update,

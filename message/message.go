@@ -10,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/payload"
 	"github.com/homeops/ddbpatterns/schema"
@@ -213,9 +214,7 @@ func (s *Store) Actions() schema.Actions {
 			"Save":     {"": {"PutItem"}},
 			"SaveItem": {"": {"PutItem"}},
 			"Get":      {"": {"GetItem"}},
-			"InScope":  onTable, "InScopePage": onTable,
-			"Recent":           onTable,
-			"FastConversation": onTable,
+			"InScope":  onTable, "Recent": onTable, "FastConversation": onTable,
 		},
 		Operators: map[string]schema.Grants{
 			"DropRaw": {"": {"UpdateItem"}},
@@ -224,8 +223,10 @@ func (s *Store) Actions() schema.Actions {
 	}
 	if s.cfg.ActorIndex {
 		byActor := schema.Grants{s.cfg.ActorIndexName: query}
-		a.Calls["ByActor"], a.Calls["ByActorPage"] = byActor, byActor
+		a.Calls["ByActor"] = byActor
 		a.Operators["EraseActor"] = schema.Grants{"": {"DeleteItem"}, s.cfg.ActorIndexName: query}
 	}
 	return a
 }
+
+func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }

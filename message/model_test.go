@@ -2,7 +2,6 @@ package message_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -160,15 +159,8 @@ func (a ask) walk(ctx context.Context, s *message.Store, scope string) iter.Seq2
 	return s.ByActor(ctx, a.actor, a.times())
 }
 
-func (a ask) page(ctx context.Context, s *message.Store, scope string) (message.Page, error) {
-	if a.actor == "" {
-		return s.InScopePage(ctx, scope, a.Range)
-	}
-	return s.ByActorPage(ctx, a.actor, a.times())
-}
-
 func (a ask) times() message.TimeRange {
-	return message.TimeRange{From: a.from, To: a.to, Match: a.Match, NewestFirst: a.NewestFirst, Limit: a.Limit, ReadAtMost: a.ReadAtMost, Cursor: a.Cursor}
+	return message.TimeRange{From: a.from, To: a.to, Match: a.Match, NewestFirst: a.NewestFirst, Limit: a.Limit, ReadAtMost: a.ReadAtMost, Cursor: a.Cursor, Next: a.Next}
 }
 
 // read is what a walk reads, in its order.
@@ -214,7 +206,7 @@ func (a ask) answer(rows []logged) (all []message.Message, more bool) {
 }
 
 // Random rows of two writers and random questions: the answers are those of a
-// plain model, whole and in pages, and read no more than they may.
+// plain model, whole and in parts, and read no more than they may.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{ActorIndex: true, Retention: time.Hour * 24})
@@ -237,29 +229,26 @@ func TestModel(t *testing.T) {
 		}
 		for range 60 {
 			a := anyAsk(r)
-			t.Run(fmt.Sprintf("%d %+v", seed, a), func(t *testing.T) { a.check(t, s, api, scope, all) })
+			t.Run(fmt.Sprintf("%d %+v", seed, a), func(t *testing.T) { a.check(t, r, s, api, scope, all) })
 		}
 	}
 }
 
-func (a ask) check(t *testing.T, s *message.Store, api *reading, scope string, all []logged) {
+func (a ask) check(t *testing.T, r *rand.Rand, s *message.Store, api *reading, scope string, all []logged) {
 	rows := a.read(all)
 	want, more := a.answer(rows)
 	api.rows = 0
 	var got []message.Message
-	var ended error
 	for m, err := range a.walk(t.Context(), s, scope) {
-		if ended = err; err == nil {
-			got = append(got, m)
+		if err != nil {
+			t.Fatal(err)
 		}
+		got = append(got, m)
 	}
 	if diff := cmp.Diff(seqsOf(want), seqsOf(got)); diff != "" {
 		t.Errorf("walk (-want +got):\n%s", diff)
 	}
-	if ended != nil && !errors.Is(ended, message.ErrReadAtMost) || more && ended == nil || ended != nil && api.rows < a.ReadAtMost {
-		t.Errorf("ended with %v, more: %v", ended, more)
-	}
-	if a.ReadAtMost > 0 && api.rows > a.ReadAtMost {
+	if a.ReadAtMost > 0 && (api.rows > a.ReadAtMost || more && api.rows < a.ReadAtMost) {
 		t.Errorf("%d rows were read, of at most %d", api.rows, a.ReadAtMost)
 	}
 	for i := range got {
@@ -267,29 +256,38 @@ func (a ask) check(t *testing.T, s *message.Store, api *reading, scope string, a
 			t.Errorf("data (-want +got):\n%s", diff)
 		}
 	}
-
 	whole := a
 	whole.Limit, whole.ReadAtMost = 0, 0
 	want, _ = whole.answer(rows)
-	got = nil
-	for turns := 0; ; turns++ {
+	if diff := cmp.Diff(seqsOf(want), seqsOf(a.parts(t, r, s, api, scope))); diff != "" {
+		t.Errorf("in parts (-want +got):\n%s", diff)
+	}
+}
+
+// parts reads the answer in parts that end at any Limit or ReadAtMost, or are
+// left at any message.
+func (a ask) parts(t *testing.T, r *rand.Rand, s *message.Store, api *reading, scope string) (got []message.Message) {
+	t.Helper()
+	a.Next = &a.Cursor
+	for more := true; more; more = a.Cursor != "" {
+		a.Limit, a.ReadAtMost = r.IntN(6), r.IntN(2)*(1+r.IntN(12))
+		leave, n := 1+r.IntN(9), 0
 		api.rows = 0
-		page, err := a.page(t.Context(), s, scope)
-		if err != nil || turns > len(rows)+1 {
-			t.Fatal(err, turns)
+		for m, err := range a.walk(t.Context(), s, scope) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, m)
+			if n++; n == leave {
+				break
+			}
 		}
-		if a.ReadAtMost > 0 && api.rows > a.ReadAtMost || a.Limit > 0 && len(page.Messages) > a.Limit {
-			t.Errorf("a page of %d messages read %d rows", len(page.Messages), api.rows)
+		if a.ReadAtMost > 0 && api.rows > a.ReadAtMost || a.Limit > 0 && n > a.Limit {
+			t.Errorf("a part of %d messages read %d rows", n, api.rows)
 		}
-		if a.ReadAtMost == 0 && page.Cursor != "" && len(page.Messages) != max(a.Limit, 1) && a.Limit > 0 {
-			t.Errorf("a short page of %d has a cursor", len(page.Messages))
-		}
-		got = append(got, page.Messages...)
-		if a.Cursor = page.Cursor; a.Cursor == "" {
-			break
+		if a.ReadAtMost == 0 && a.Limit > 0 && n < min(leave, a.Limit) && a.Cursor != "" {
+			t.Errorf("a part of %d has %d, and goes on", a.Limit, n)
 		}
 	}
-	if diff := cmp.Diff(seqsOf(want), seqsOf(got)); diff != "" {
-		t.Errorf("in pages (-want +got):\n%s", diff)
-	}
+	return got
 }

@@ -22,6 +22,7 @@ var layers = []layer{
 	{"tzclock", []string{"event"}},
 	{"internal/check", []string{"event"}},
 	{"internal/cursor", []string{"event"}},
+	{"internal/walk", nil},
 	// Requests and their answers.
 	{"internal/ddb", []string{"event"}},
 	{"internal/item", []string{"event", "internal/ddb"}},

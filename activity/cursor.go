@@ -1,9 +1,6 @@
 package activity
 
 import (
-	"context"
-	"errors"
-	"iter"
 	"maps"
 	"strings"
 
@@ -13,72 +10,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
-
-// defaultPage is the Limit of a Page.
-const defaultPage = 50
-
-// Page is one part of a list.
-type Page struct {
-	Activities []Activity
-
-	// Cursor is where the next Page begins: give it as Range.Cursor. It is ""
-	// if this Page is the last. If Cursor is set, the next Page may still be
-	// empty. With a ReadAtMost, even this Page may be empty although Cursor is
-	// set. You may give the cursor to clients and take it back. A cursor holds
-	// only a position, and never determines which scope or actor is read, so a
-	// forged cursor cannot make a list read outside its scope or actor. The
-	// cursor is not encrypted: it discloses the id and the time of the Page's
-	// last activity or, if ReadAtMost ended the Page, of the last row that was
-	// read. For ByActor, the cursor also discloses the scope of that activity
-	// or row. If that row has a name of an older system which only looks like
-	// the Name of the list, the cursor discloses the end of that name.
-	Cursor string
-}
-
-// page walks to the Limit. The cursor is its last row, not the last row read,
-// unless ReadAtMost ended the walk.
-func (s *Store) page(ctx context.Context, q query, err error) (Page, error) {
-	if err != nil {
-		return Page{}, check.Positional(err)
-	}
-	q.method = q.name + "Page"
-	if q.r.Limit == 0 {
-		q.r.Limit = defaultPage
-	}
-	var page Page
-	var end found
-	for f, err := range s.walk(ctx, q, q.r.Limit, nil) {
-		switch {
-		case errors.Is(err, ErrReadAtMost):
-			page.Cursor = s.cursorAfter(&q, f.row)
-			return page, nil
-		case err != nil:
-			return Page{}, err
-		}
-		page.Activities = append(page.Activities, f.Activity)
-		end = f
-	}
-	if len(page.Activities) == q.r.Limit && !end.last {
-		page.Cursor = s.cursorAfter(&q, end.row)
-	}
-	return page, nil
-}
-
-// each yields the activities up to the Limit.
-func (s *Store) each(ctx context.Context, q query, err error) iter.Seq2[Activity, error] {
-	return func(yield func(Activity, error) bool) {
-		if err != nil {
-			yield(Activity{}, check.Positional(err))
-			return
-		}
-		q.method = q.name
-		for f, err := range s.walk(ctx, q, max(q.r.Limit, firstPage), nil) {
-			if !yield(f.Activity, err) {
-				return
-			}
-		}
-	}
-}
 
 // positions are the attributes that make up the position after a row, together
 // with those that the query fixes.
@@ -92,6 +23,7 @@ func (s *Store) positions(q *query) []string {
 	return []string{attrNameTime, attrID}
 }
 
+// cursorAfter returns the cursor after a row of the query, by its key.
 func (s *Store) cursorAfter(q *query, row ddb.Item) string {
 	var position []string
 	for _, attr := range s.positions(q) {
