@@ -10,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Result is what [Do] and [DoTx] return.
@@ -306,5 +307,5 @@ func withdrawn(ctx context.Context, err error) bool {
 		return true
 	}
 	item, refused := errors.AsType[*ItemError](err)
-	return refused && item.contended || ddb.Busy(err) || ddb.Throttled(err) || errors.Is(err, ddb.ErrContended)
+	return refused && item.contended || ddb.Busy(err) || ddb.Throttled(err) || errors.Is(err, record.ErrContended)
 }

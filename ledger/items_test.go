@@ -18,6 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // transact sends the actions in one transaction, and returns why it was
@@ -32,7 +33,7 @@ func (b *bench) transact(t *testing.T, actions ...types.TransactWriteItem) []typ
 	return reasons
 }
 
-func mustMark(t *testing.T, store *ledger.Store, key string) *ledger.MarkItem {
+func mustMark(t *testing.T, store *ledger.Store, key string) *record.Action[event.Outcome] {
 	t.Helper()
 	mark, err := store.MarkItem(key)
 	must(t, err)
@@ -153,7 +154,7 @@ func TestCompleteItemOutcome(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
-	complete := func(c *ledger.Claim, result any) *ledger.CompleteItem {
+	complete := func(c *ledger.Claim, result any) *record.Action[event.Outcome] {
 		done, err := c.CompleteItem(result)
 		must(t, err)
 		return done

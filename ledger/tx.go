@@ -188,7 +188,7 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 	c.sent = append(c.sent, result)
 	in := &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(c.token(len(c.sent))),
-		TransactItems:      append([]types.TransactWriteItem{c.completeItem(result).Item}, items...),
+		TransactItems:      append([]types.TransactWriteItem{c.completion(result)}, items...),
 	}
 	err = c.send(ctx, in)
 	reasons, cancelled := ddb.Cancelled(err)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -108,7 +106,7 @@ func (w *writing[T]) ringItem(ctx context.Context, i *ApplyItem) error {
 		return err
 	}
 	if s.taken > 0 {
-		i.Items = []types.TransactWriteItem{w.action(w.counting(w.key, row, s))}
+		i.Items = []types.TransactWriteItem{ddb.UpdateAction(w.counting(w.key, row, s))}
 	}
 	return s.answers[0].err
 }
@@ -171,19 +169,6 @@ func (i *ApplyItem) exactOutcome(reasons []types.CancellationReason) (event.Outc
 		return 0, ErrContended
 	}
 	return 0, below(told.stands, i.asked.Add, i.asked.AtLeast)
-}
-
-// action is the update as an action of a transaction.
-func (r *Rows[T]) action(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName:                           aws.String(r.table),
-		Key:                                 in.Key,
-		UpdateExpression:                    in.UpdateExpression,
-		ConditionExpression:                 in.ConditionExpression,
-		ExpressionAttributeNames:            in.ExpressionAttributeNames,
-		ExpressionAttributeValues:           in.ExpressionAttributeValues,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}
 }
 
 // told is what the reasons of a cancelled transaction say.

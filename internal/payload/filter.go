@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strconv"
@@ -167,7 +168,7 @@ func id(values ddb.Item) string {
 	var b strings.Builder
 	for i := range len(values) {
 		placeholder := ":" + strconv.Itoa(i)
-		fmt.Fprintf(&b, "%T %q;", values[placeholder], fmt.Sprint(decode(values[placeholder])))
+		fmt.Fprintf(&b, "%T %q;", values[placeholder], fmt.Sprint(decode[json.Number](values[placeholder])))
 	}
 	return b.String()
 }

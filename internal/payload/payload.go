@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -68,15 +68,16 @@ func validName(name string) bool {
 }
 
 // Decode reads the data of a row, nil if it has none. Its values are text, bool
-// and attributevalue.Number.
-func Decode(row ddb.Item) (map[string]any, error) {
+// and N. N is a parameter because package attributevalue would be in the go.sum of
+// every service that imports package record.
+func Decode[N ~string](row ddb.Item) (map[string]any, error) {
 	stored, err := item.Map(row, Attr)
 	if err != nil || len(stored) == 0 {
 		return nil, err
 	}
 	data := make(map[string]any, len(stored))
 	for name, value := range stored {
-		if data[name] = decode(value); data[name] == nil {
+		if data[name] = decode[N](value); data[name] == nil {
 			return nil, fmt.Errorf("attribute %s has a value that is not text, a number or a bool", Attr)
 		}
 	}
@@ -84,7 +85,7 @@ func Decode(row ddb.Item) (map[string]any, error) {
 }
 
 // decode returns nil for a type that the format does not have.
-func decode(value types.AttributeValue) any {
+func decode[N ~string](value types.AttributeValue) any {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
 		return v.Value
@@ -92,7 +93,7 @@ func decode(value types.AttributeValue) any {
 		return v.Value
 	case *types.AttributeValueMemberN:
 		if plain, err := decimal(v.Value); err == nil {
-			return attributevalue.Number(plain)
+			return N(plain)
 		}
 	}
 	return nil
@@ -110,7 +111,7 @@ func Equal(a, b map[string]any) bool {
 			return false
 		}
 		q, err := encode(y)
-		return err == nil && decode(p) == decode(q)
+		return err == nil && decode[json.Number](p) == decode[json.Number](q)
 	})
 }
 
@@ -150,10 +151,9 @@ func digits(value any) (string, bool) {
 		return fmt.Sprint(v), true
 	case float32, float64: // the fewest digits that give the number back, in its own size
 		return strings.ToLower(fmt.Sprint(v)), true
-	case attributevalue.Number:
-		return string(v), true
-	case json.Number:
-		return string(v), true
+	case interface{ Float64() (float64, error) }: // attributevalue.Number, json.Number
+		text := reflect.ValueOf(v)
+		return text.String(), text.Kind() == reflect.String
 	}
 	return "", false
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
-	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // notes is the text that rows of deliveries have in the existing table.
@@ -103,7 +103,7 @@ func (h *Handler) commit(ctx context.Context, delivery string, f *fact.Fact) (ev
 
 // judge finds out which item of a cancelled transaction was refused. If none was,
 // it returns the transaction's error.
-func judge(err error, mark *ledger.MarkItem, put *outbox.PutItem) (event.Outcome, *outbox.Stored, error) {
+func judge(err error, mark *record.Action[event.Outcome], put *outbox.PutItem) (event.Outcome, *outbox.Stored, error) {
 	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok || len(cancelled.CancellationReasons) == 0 {
 		return 0, nil, err
