@@ -29,6 +29,7 @@ var layers = []layer{
 	{"schema", []string{"event", "internal/check", "internal/ddb"}},
 	// Parts of rows that several record packages write.
 	{"internal/payload", []string{"event", "internal/ddb", "internal/item"}},
+	{"internal/filter", []string{"event", "internal/ddb", "internal/payload"}},
 	{"internal/backfill", []string{"internal/ddb", "internal/item"}},
 	{"internal/actor", []string{"event", "internal/check", "internal/item", "schema"}},
 	// The base of own records that are safe to repeat.

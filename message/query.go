@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 const (
@@ -37,7 +37,7 @@ type walk struct {
 	op         string
 	limit      int // messages; 0 is every one
 	readAtMost int // rows; 0 is as many as it takes
-	filter     payload.Filter
+	filter     filter.Filter
 
 	since time.Time            // ends at the first message said before it
 	holds func(time.Time) bool // whether one said then is part of the answer

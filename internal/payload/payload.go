@@ -1,6 +1,5 @@
 // Package payload handles the caller's own data in a record: text, numbers and
-// flags by name, in one map of the row. It also has the filters that query this
-// data.
+// flags by name, in one map of the row.
 package payload
 
 import (
@@ -44,10 +43,10 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	}
 	encoded := make(ddb.Item, len(data))
 	for name, value := range data {
-		if !validName(name) {
-			return event.BadInput(pkg, field, "must have names of "+nameBound)
+		if !ValidName(name) {
+			return event.BadInput(pkg, field, "must have names of "+NameBound)
 		}
-		stored, err := encode(value)
+		stored, err := Value(value)
 		if err != nil {
 			return event.BadInput(pkg, fmt.Sprintf("%s[%q]", field, name), err.Error())
 		}
@@ -60,10 +59,11 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	return nil
 }
 
-// nameBound describes a name that validName accepts.
-const nameBound = "1 to 255 bytes of UTF-8"
+// NameBound describes a name that ValidName accepts.
+const NameBound = "1 to 255 bytes of UTF-8"
 
-func validName(name string) bool {
+// ValidName reports whether an entry may have the name.
+func ValidName(name string) bool {
 	return name != "" && len(name) <= MaxName && utf8.ValidString(name)
 }
 
@@ -77,15 +77,15 @@ func Decode[N ~string](row ddb.Item) (map[string]any, error) {
 	}
 	data := make(map[string]any, len(stored))
 	for name, value := range stored {
-		if data[name] = decode[N](value); data[name] == nil {
+		if data[name] = Read[N](value); data[name] == nil {
 			return nil, fmt.Errorf("attribute %s has a value that is not text, a number or a bool", Attr)
 		}
 	}
 	return data, nil
 }
 
-// decode returns nil for a type that the format does not have.
-func decode[N ~string](value types.AttributeValue) any {
+// Read returns a value as Decode has it, nil for a type that the format does not have.
+func Read[N ~string](value types.AttributeValue) any {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
 		return v.Value
@@ -106,17 +106,17 @@ func Clone(data map[string]any) map[string]any { return maps.Clone(data) }
 // does, whatever their Go type, and takes nil as an empty map.
 func Equal(a, b map[string]any) bool {
 	return maps.EqualFunc(a, b, func(x, y any) bool {
-		p, err := encode(x)
+		p, err := Value(x)
 		if err != nil {
 			return false
 		}
-		q, err := encode(y)
-		return err == nil && decode[json.Number](p) == decode[json.Number](q)
+		q, err := Value(y)
+		return err == nil && Read[json.Number](p) == Read[json.Number](q)
 	})
 }
 
-// encode returns the stored form of a value.
-func encode(value any) (types.AttributeValue, error) {
+// Value returns the stored form of a value.
+func Value(value any) (types.AttributeValue, error) {
 	switch v := value.(type) {
 	case string:
 		if !utf8.ValidString(v) {
