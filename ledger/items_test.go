@@ -61,6 +61,9 @@ func TestMarkItem(t *testing.T) {
 	if reasons := b.transact(t, mark.Item, effect); reasons != nil {
 		t.Fatalf("the first: %v", reasons)
 	}
+	if out := mark.Committed(); out != event.Created {
+		t.Errorf("Committed = %v", out)
+	}
 	again := b.transact(t, mark.Item, effect)
 	wantOutcome(t, "again", mark.Outcome, again[0], event.Created)
 	wantOutcome(t, "again, the effect", mark.Outcome, again[1], 0)

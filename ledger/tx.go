@@ -82,7 +82,7 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // itself must not return actions: they are not written, and DoTx returns an
 // [*event.InputError], or [ErrResultDiffers] if the stored result is another. If
 // an earlier transaction may have stored that result, too, and come late, DoTx
-// returns an [event.ErrUnknownOutcome]. So do not make a [CompleteItem] of a
+// returns an [event.ErrUnknownOutcome]. So do not make a [Claim.CompleteItem] of a
 // result that is returned with actions.
 //
 // DoTx stops renewing the lease before it sends the transaction. If less than a

@@ -29,7 +29,7 @@ func (e *env) transact(t testing.TB, i *record.Action[event.Outcome], condition 
 	}}
 	_, err := e.db.Client().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{beside, i.Item}})
 	if err == nil {
-		return event.Created, nil
+		return i.Committed(), nil
 	}
 	reasons, ok := ddb.Cancelled(err)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 )
 
 // ApplyItem is an [Apply] as actions of the caller's own transaction: see
-// [Rows.ApplyItem].
+// [Rows.ApplyItem]. It is like an [Action], but of one row or two.
 type ApplyItem struct {
 	// Items are the actions: one or, of an exact [Kind], two. If the event is
 	// known to be counted already, there are none.
@@ -93,6 +93,15 @@ func (i *ApplyItem) Outcome(reasons []types.CancellationReason) (event.Outcome, 
 	}
 	out, err := outcome(reasons)
 	return out, i.wrap(err)
+}
+
+// Committed is the answer if the transaction took effect: Created, or Duplicate if
+// there are no Items.
+func (i *ApplyItem) Committed() event.Outcome {
+	if len(i.Items) == 0 {
+		return event.Duplicate
+	}
+	return event.Created
 }
 
 // ringItem makes the item for a row that remembers its latest events.
