@@ -72,7 +72,7 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // Of all the transactions of a claim, at most one takes effect, even if some
 // arrive late.
 //
-// Make items of this library, such as a [MarkItem], inside the work, and anew in
+// Make items of this library, such as a [Store.MarkItem], inside the work, and anew in
 // each call: an item has the time and the nonce of one write, and each call of
 // the work is another write. When the same transaction must be sent again, DoTx
 // sends it itself, unchanged.

@@ -7,8 +7,8 @@ import (
 )
 
 // Action is a write as one action of the caller's own transaction, such as one of
-// ledger.DoTx. T is the answer of the method that does the same write alone: a Take
-// answers a counter.Grant, and a TakeItem makes an Action[counter.Grant].
+// ledger.DoTx. T is the answer of the method that does the same write alone, such as
+// the Grant of counter's Take for a TakeItem.
 //
 // A transaction takes effect as a whole or not at all. So if the write is refused,
 // DynamoDB cancels the whole transaction, and Outcome says why.
