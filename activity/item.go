@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/text/unicode/norm"
 
@@ -207,7 +208,7 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	if a.CreatedAt, err = item.ParseTime(it, attrCreatedAt); err != nil {
 		return Activity{}, err
 	}
-	if a.Data, err = payload.Decode(it); err != nil {
+	if a.Data, err = payload.Decode[attributevalue.Number](it); err != nil {
 		return Activity{}, err
 	}
 	return a, nil

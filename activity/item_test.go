@@ -148,15 +148,15 @@ func TestConfig(t *testing.T) {
 		"Config.Concurrency must be":     {Concurrency: -1},
 		"Config.ScopeAttr must be valid": {ScopeAttr: "\xff"},
 		"Config.ActorAttr must be an":    {ActorAttr: strings.Repeat("x", 256)},
-		"Config.SeqAttr must not be \"timestamp\", which is another attribute of the row":                         {SeqAttr: "timestamp"},
-		"Config.ActorNameAttr must not be \"userId\"":                                                             {ActorNameAttr: "userId"},
-		"Config.ScopeAttr must not be \"retractedAt\"":                                                            {ScopeAttr: "retractedAt"},
-		"Config.ActorAttr must not be \"ttl\"":                                                                    {ActorAttr: "ttl"},
-		"Config.MaxSkew must be between":                                                                          {MaxSkew: -1},
-		"Config.Retention must be longer":                                                                         {Retention: time.Minute},
-		"Config.NameIndexName must hold":                                                                          {NameIndexName: "by name"},
+		"Config.SeqAttr must not be \"timestamp\", which is another attribute of the row": {SeqAttr: "timestamp"},
+		"Config.ActorNameAttr must not be \"userId\"":                                     {ActorNameAttr: "userId"},
+		"Config.ScopeAttr must not be \"retractedAt\"":                                    {ScopeAttr: "retractedAt"},
+		"Config.ActorAttr must not be \"ttl\"":                                            {ActorAttr: "ttl"},
+		"Config.MaxSkew must be between":                                                  {MaxSkew: -1},
+		"Config.Retention must be longer":                                                 {Retention: time.Minute},
+		"Config.NameIndexName must hold":                                                  {NameIndexName: "by name"},
 		"Config.ActorAndNameIndexName must not be \"chatId-activity-index\", which is another index of the table": {ActorAndNameIndexName: "chatId-activity-index"},
-		"Config.ActorIndexName must be a name":                                                                    {ActorIndexName: "x"},
+		"Config.ActorIndexName must be a name": {ActorIndexName: "x"},
 	} {
 		_, err := activity.New(db.Client(), "homeops-activities", &cfg)
 		wantInputError(t, err, want)

@@ -13,8 +13,8 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/payload"
 	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
@@ -34,7 +34,7 @@ type query struct {
 	lo, hi    string   // bounds of the sort key
 	prefix    string   // of every key between the bounds
 
-	filter payload.Filter
+	filter filter.Filter
 	called string // the activities' Name; "" for any
 	during period
 	r      Range

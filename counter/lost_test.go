@@ -181,15 +181,15 @@ func TestOwnLostReplyAfterAnother(t *testing.T) {
 		between func(*env, event.Event) error
 		want    counter.Grant // except what it says of the cap and the day
 	}{
-		"nothing": {func(*env, event.Event) error { return nil }, counter.Grant{OK: true, Outcome: event.Created, Used: 5}},
+		"nothing": {func(*env, event.Event) error { return nil }, counter.Grant{OK: true, Total: counter.Total{Outcome: event.Created, Used: 5}}},
 		"settled": {func(e *env, ev event.Event) error {
 			_, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 5, To: 3})
 			return err
-		}, counter.Grant{OK: true, Outcome: event.Duplicate, Used: 3}},
+		}, counter.Grant{OK: true, Total: counter.Total{Outcome: event.Duplicate, Used: 3}}},
 		"refunded": {func(e *env, ev event.Event) error {
 			_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 5})
 			return err
-		}, counter.Grant{Outcome: event.Duplicate, Refunded: true}},
+		}, counter.Grant{Total: counter.Total{Outcome: event.Duplicate, Refunded: true}}},
 	} {
 		e := open(t, counter.Config{})
 		ev := message(t, noon, 1)

@@ -218,9 +218,11 @@ func (w keyed) expects(st state) int64 {
 	return 0
 }
 
-// grant is the answer for an event that the row has.
-func (s standing) grant() Grant {
-	return Grant{OK: !s.refunded(), Outcome: s.outcome(), Refunded: s.refunded(), Used: s.used}
+// known is the answer for an event that the row has.
+func (p place) known(s standing) Total {
+	t := p.total(s.outcome(), s.used)
+	t.Refunded = s.refunded()
+	return t
 }
 
 // outcome is Created for the write's own work and Duplicate for another's.

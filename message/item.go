@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -87,7 +88,7 @@ func (s *Store) decode(row ddb.Item) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	data, err := payload.Decode(row)
+	data, err := payload.Decode[attributevalue.Number](row)
 	if err != nil {
 		return Message{}, err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/payload"
 	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
@@ -34,7 +34,7 @@ type part interface {
 type terms struct {
 	op     string
 	Range  // its Limit, ReadAtMost, Since, Cursor and Next
-	filter payload.Filter
+	filter filter.Filter
 	holds  func(time.Time) bool // whether one said then is part of the answer
 }
 

@@ -2,12 +2,12 @@ package record_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -381,8 +381,8 @@ func TestReadData(t *testing.T) {
 	for name, data := range map[string]map[string]any{
 		"given": {"cents": 1250, "to": "Lund", "gift": true, "sold": false, "share": 0.5, "many": uint64(1 << 40)},
 		"read": {
-			"cents": attributevalue.Number("1250"), "to": "Lund", "gift": true, "sold": false, "share": attributevalue.Number("0.5"),
-			"many": attributevalue.Number("1099511627776"),
+			"cents": json.Number("1250"), "to": "Lund", "gift": true, "sold": false, "share": json.Number("0.5"),
+			"many": json.Number("1099511627776"),
 		},
 	} {
 		f := record.ReadData(data)

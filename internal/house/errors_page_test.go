@@ -11,7 +11,7 @@ import (
 // An errorRow is a row of docs/errors.md.
 type errorRow struct {
 	name string   // counter.ErrFull, event.InputError
-	by   []string // what returns it: counter.Take, counter.TakeItem.Outcome
+	by   []string // what returns it: counter.Take, record.ApplyItem.Outcome
 }
 
 // errorRows returns the rows of the page that begin with an error.
