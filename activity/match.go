@@ -39,13 +39,13 @@ func (s *Store) filter(q *query, m Match) (payload.Filter, error) {
 		attributes = append(attributes, payload.Attribute{Name: attrKind, Value: item.S(m.Kind)})
 	}
 	if m.Actor != "" {
-		if q.partition != s.cfg.ScopeAttr {
+		if q.partition != attrScope {
 			return payload.Filter{}, event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's activities")
 		}
 		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
 			return payload.Filter{}, err
 		}
-		attributes = append(attributes, payload.Attribute{Name: s.cfg.ActorAttr, Value: s.actorKey(m.Actor)})
+		attributes = append(attributes, payload.Attribute{Name: attrActor, Value: s.actorKey(m.Actor)})
 	}
 	data := make([]payload.Compare, len(m.Data))
 	for i, c := range m.Data {

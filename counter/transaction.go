@@ -36,7 +36,7 @@ func (s *Store) TakeItem(t Take) (*TakeItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TakeItem{Item: action(in), store: s, write: w, most: t.Cap}, nil
+	return &TakeItem{Item: s.action(in), store: s, write: w, most: t.Cap}, nil
 }
 
 // Outcome interprets the item's reason in a cancelled transaction: the reason
@@ -102,7 +102,7 @@ func (s *Store) AdjustItem(a Adjust) (*AdjustItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &AdjustItem{Item: action(in), store: s, write: w, most: a.Cap}, nil
+	return &AdjustItem{Item: s.action(in), store: s, write: w, most: a.Cap}, nil
 }
 
 // Outcome interprets the item's reason in a cancelled transaction, as
@@ -150,7 +150,7 @@ func (s *Store) RefundItem(r Refund) (*RefundItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RefundItem{Item: action(in), store: s, write: w}, nil
+	return &RefundItem{Item: s.action(in), store: s, write: w}, nil
 }
 
 // Outcome interprets the item's reason in a cancelled transaction, as
@@ -171,8 +171,8 @@ func (i *RefundItem) Outcome(reason types.CancellationReason) (Total, error) {
 func (i *RefundItem) Committed() Total { return i.write.refund(event.Created, Unknown) }
 
 // action is the update as an action of a transaction.
-func action(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
+func (s *Store) action(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
+	return s.names.Action(types.TransactWriteItem{Update: &types.Update{
 		TableName:                           in.TableName,
 		Key:                                 in.Key,
 		UpdateExpression:                    in.UpdateExpression,
@@ -180,13 +180,14 @@ func action(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
 		ExpressionAttributeNames:            in.ExpressionAttributeNames,
 		ExpressionAttributeValues:           in.ExpressionAttributeValues,
 		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
-	}}
+	}})
 }
 
 // refusing returns the row that refused the write in a transaction, empty if it
 // did not exist.
 func (s *Store) refusing(w keyed, reason types.CancellationReason) (row ddb.Item, refused bool, err error) {
 	row, refused, err = ddb.Action(reason)
+	row = s.names.Read(row)
 	if row == nil {
 		row = ddb.Item{}
 	}

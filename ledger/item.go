@@ -20,9 +20,9 @@ const Grace = time.Hour
 
 // The attributes. They are the format.
 const (
-	attrKey         = "pk" // by default: Config.KeyAttr
+	attrKey         = "pk"
 	attrSeenAt      = "seenAt"
-	attrExpiresAt   = "expiresAt" // by default: Config.TTLAttr
+	attrExpiresAt   = "expiresAt"
 	attrSource      = "source"
 	attrNotes       = "notes" // read only: an older system's
 	attrState       = "state"
@@ -35,6 +35,12 @@ const (
 	attrLastError   = "lastError"
 	attrErrorCode   = "errorCode"
 )
+
+// attributes are what Config.Names can name.
+var attributes = []string{
+	attrKey, attrSeenAt, attrExpiresAt, attrSource, attrNotes, attrState, attrClaim, attrLease, attrFence,
+	attrAttempts, attrFingerprint, attrResult, attrLastError, attrErrorCode,
+}
 
 // Bounds in bytes of UTF-8.
 const (
@@ -94,14 +100,14 @@ type row struct {
 // claim and are done without a result.
 func (s *Store) decode(it ddb.Item) (row, error) {
 	r := row{claim: item.Text(it, attrClaim), errorCode: item.Text(it, attrErrorCode)}
-	r.Key, r.Nonce = item.Text(it, s.cfg.KeyAttr), r.claim
+	r.Key, r.Nonce = item.Text(it, attrKey), r.claim
 	r.Source, r.Notes = item.Text(it, attrSource), item.Text(it, attrNotes)
 	r.LastError = item.Text(it, attrLastError)
 
 	d := decoder{it: it}
 	r.SeenAt = d.time(attrSeenAt)
-	if item.Has(it, s.cfg.TTLAttr) {
-		r.ExpiresAt = time.Unix(d.int(s.cfg.TTLAttr), 0).UTC()
+	if item.Has(it, attrExpiresAt) {
+		r.ExpiresAt = time.Unix(d.int(attrExpiresAt), 0).UTC()
 	}
 	if r.claim == "" {
 		r.State = Done

@@ -51,8 +51,8 @@ func (c *Claim) CompleteItem(result any) (*CompleteItem, error) {
 }
 
 func (c *Claim) completeItem(result string) *CompleteItem {
-	in := c.store.updateInput(c.Key, completeUpdate, held, maps.Clone(c.store.names.complete)) // the caller may add to the action
-	return &CompleteItem{claim: c, result: result, Item: types.TransactWriteItem{Update: &types.Update{
+	in := c.store.updateInput(c.Key, completeUpdate, held, maps.Clone(completeNames)) // the caller may add to the action
+	return &CompleteItem{claim: c, result: result, Item: c.store.names.Action(types.TransactWriteItem{Update: &types.Update{
 		TableName:                           in.TableName,
 		Key:                                 in.Key,
 		UpdateExpression:                    in.UpdateExpression,
@@ -60,7 +60,7 @@ func (c *Claim) completeItem(result string) *CompleteItem {
 		ExpressionAttributeNames:            in.ExpressionAttributeNames,
 		ExpressionAttributeValues:           c.completeValues(result),
 		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
-	}}}
+	}})}
 }
 
 // Outcome interprets the action's reason in a cancelled transaction. The zero
@@ -77,7 +77,7 @@ func (i *CompleteItem) Outcome(reason types.CancellationReason) (event.Outcome, 
 	if err != nil || !refused {
 		return 0, i.claim.store.wrap("CompleteItem", err)
 	}
-	if err := i.claim.judge("CompleteItem", old, completedWith(i.result)); err != nil {
+	if err := i.claim.judge("CompleteItem", i.claim.store.names.Read(old), completedWith(i.result)); err != nil {
 		return 0, err
 	}
 	i.claim.setSettled()
@@ -118,14 +118,14 @@ func (s *Store) MarkItem(key string) (*MarkItem, error) {
 		return nil, err
 	}
 	in := s.markInput(key, nonce, s.cfg.Now())
-	return &MarkItem{store: s, nonce: nonce, Item: types.TransactWriteItem{Put: &types.Put{
+	return &MarkItem{store: s, nonce: nonce, Item: s.names.Action(types.TransactWriteItem{Put: &types.Put{
 		TableName:                           in.TableName,
 		Item:                                in.Item,
 		ConditionExpression:                 in.ConditionExpression,
 		ExpressionAttributeNames:            maps.Clone(in.ExpressionAttributeNames), // the caller may add to the action
 		ExpressionAttributeValues:           in.ExpressionAttributeValues,
 		ReturnValuesOnConditionCheckFailure: in.ReturnValuesOnConditionCheckFailure,
-	}}}, nil
+	}})}, nil
 }
 
 // Outcome interprets the action's reason in a cancelled transaction. The zero
@@ -140,5 +140,5 @@ func (i *MarkItem) Outcome(reason types.CancellationReason) (event.Outcome, erro
 	if err != nil || !refused {
 		return 0, i.store.wrap("MarkItem", err)
 	}
-	return markOutcome(old, i.nonce), nil
+	return markOutcome(i.store.names.Read(old), i.nonce), nil
 }

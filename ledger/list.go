@@ -129,12 +129,12 @@ func (s *Store) list(ctx context.Context, op string, f Filter) (Page, error) {
 		r, err := s.decode(it)
 		switch {
 		case err != nil:
-			page.Unreadable = append(page.Unreadable, item.Text(it, s.cfg.KeyAttr))
+			page.Unreadable = append(page.Unreadable, item.Text(it, attrKey))
 		case f.SeenBefore.IsZero() || r.SeenAt.Before(f.SeenBefore):
 			page.Records = append(page.Records, r.Record)
 		}
 	}
-	if last := item.Text(out.LastEvaluatedKey, s.cfg.KeyAttr); last != "" {
+	if last := item.Text(out.LastEvaluatedKey, attrKey); last != "" {
 		page.Cursor = cursor.Encode(cursorName, []string{last})
 	}
 	return page, nil
@@ -161,7 +161,7 @@ func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) 
 		return nil, err
 	}
 	clauses := []string{lives}
-	names := maps.Clone(s.names.lives)
+	names := maps.Clone(livesNames)
 	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(Grace).Unix())}
 	var states []string // one of them
 	if len(f.States) > 0 {
@@ -183,7 +183,7 @@ func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) 
 	if f.Source != "" {
 		source := escaper.Replace(f.Source)
 		values[":source"], values[":part"] = item.S(source), item.S(source+":")
-		clauses, names["#"+attrKey] = append(clauses, sourced), s.cfg.KeyAttr
+		clauses, names["#"+attrKey] = append(clauses, sourced), attrKey
 	}
 	in.FilterExpression = aws.String(strings.Join(clauses, " AND "))
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names, values
@@ -208,7 +208,7 @@ func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 	if check.PartitionKey(pkg, "Filter.Cursor", position[0]) != nil {
 		return event.BadInput(pkg, "Filter.Cursor", "is not a cursor of this query")
 	}
-	in.ExclusiveStartKey = ddb.Item{s.cfg.KeyAttr: item.S(position[0])}
+	in.ExclusiveStartKey = ddb.Item{attrKey: item.S(position[0])}
 	return nil
 }
 

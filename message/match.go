@@ -38,7 +38,7 @@ func (s *Store) filter(m Match, since time.Time) (payload.Filter, error) {
 		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
 			return payload.Filter{}, err
 		}
-		attributes = append(attributes, payload.Attribute{Name: s.cfg.ActorAttr, Value: s.actorKey(m.Actor)})
+		attributes = append(attributes, payload.Attribute{Name: attrActor, Value: s.actorKey(m.Actor)})
 	}
 	data := make([]payload.Compare, len(m.Data))
 	for i, c := range m.Data {

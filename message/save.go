@@ -18,6 +18,8 @@ import (
 // cannot come back, because it is too old to be saved.
 const saveCondition = "attribute_not_exists(#scope) OR #ttl BETWEEN :one AND :now"
 
+var saveNames = map[string]string{"#scope": attrScope, "#ttl": attrTTL}
+
 // one is the least ttl that DynamoDB accepts.
 var one = item.N(1)
 
@@ -80,7 +82,7 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 		TableName:                 aws.String(s.table),
 		Item:                      row,
 		ConditionExpression:       aws.String(saveCondition),
-		ExpressionAttributeNames:  s.saveNames,
+		ExpressionAttributeNames:  saveNames,
 		ExpressionAttributeValues: ddb.Item{":one": one, ":now": item.N(now.Unix())},
 	}, nil
 }
@@ -110,14 +112,14 @@ func (s *Store) SaveItem(m Message) (*SaveItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SaveItem{store: s, Item: types.TransactWriteItem{Put: &types.Put{
+	return &SaveItem{store: s, Item: s.names.Action(types.TransactWriteItem{Put: &types.Put{
 		TableName:                           in.TableName,
 		Item:                                in.Item,
 		ConditionExpression:                 in.ConditionExpression,
 		ExpressionAttributeNames:            maps.Clone(in.ExpressionAttributeNames), // the caller may add to the action
 		ExpressionAttributeValues:           in.ExpressionAttributeValues,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}}, nil
+	}})}, nil
 }
 
 // Outcome interprets the item's reason in a cancelled transaction: the reason
