@@ -46,8 +46,8 @@ var definitions = []struct {
 	{"pattern", func(t *testing.T, n names) (schema.Table, error) {
 		return defined(pattern.New(recordtest.Silent(t), table, tzclock.UTC, &pattern.Config{Names: set(map[string]string{"pk": n.partition, "sk": n.sort})}))
 	}},
-	{"ema", func(t *testing.T, _ names) (schema.Table, error) {
-		return defined(ema.New(recordtest.Silent(t), table, nil))
+	{"ema", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(ema.New(recordtest.Silent(t), table, &ema.Config{Names: set(map[string]string{"pk": n.partition, "sk": n.sort})}))
 	}},
 	{"record", func(t *testing.T, _ names) (schema.Table, error) {
 		return defined(record.New(recordtest.Silent(t), table, ratings, nil))
