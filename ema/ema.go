@@ -37,10 +37,6 @@ type Average struct {
 	UpdatedAt time.Time // time of the last write
 }
 
-// DefaultAlpha is the weight of each value after the first if Config.Alpha is
-// not set.
-const DefaultAlpha = 0.3
-
 // Config of a Store. The zero Config works.
 type Config struct {
 	// Prefix begins the partition keys and is the attribute "type" of the rows.
@@ -51,7 +47,7 @@ type Config struct {
 	Prefix string
 
 	// Alpha is the weight of each value after the first, above 0 and at most 1.
-	// At 1 the average is the latest value. Defaults to DefaultAlpha. With it
+	// At 1 the average is the latest value. Defaults to 0.3. With it
 	// the latest two of many values have about half of the weight together.
 	Alpha float64
 
@@ -80,7 +76,7 @@ func (c *Config) fill() {
 		c.Prefix = "EFFORT"
 	}
 	if c.Alpha == 0 {
-		c.Alpha = DefaultAlpha
+		c.Alpha = 0.3
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 	if err != nil {
 		return nil, false, s.wrap("Backfill", err)
 	}
-	expires := expiresAt(seenAt, s.cfg.Retention) - int64(Grace/time.Second)
+	expires := expiresAt(seenAt, s.cfg.Retention) - int64(grace/time.Second)
 	in, ok, err := backfill.Update(s.table, row, []string{attrKey}, ddb.Item{attrExpiresAt: item.N(expires)}, attrSeenAt, attrClaim)
 	return s.names.Update(in), ok, s.wrap("Backfill", err)
 }

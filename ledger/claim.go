@@ -326,7 +326,7 @@ func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
 		":seed":    item.N(now.UnixMilli()),
 		":one":     item.N(1),
 		":at":      item.Time(now),
-		":graced":  item.N(now.Add(Grace).Unix()),
+		":graced":  item.N(now.Add(grace).Unix()),
 	}
 }
 

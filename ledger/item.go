@@ -11,12 +11,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Grace is the time from the logical expiry of a row of this package to the
+// grace is the time from the logical expiry of a row of this package to the
 // time in its TTL attribute. It is part of the format. DynamoDB deletes by its
 // own clock, and no two clocks may differ by more than the grace. So when TTL
 // deletes such a row, it has expired for every clock, and the deletion does not
 // change what [Store.MarkSeen], [Store.Claim] and [Store.Get] answer.
-const Grace = time.Hour
+const grace = time.Hour
 
 // The attributes. They are the format.
 const (
@@ -114,7 +114,7 @@ func (s *Store) decode(it ddb.Item) (row, error) {
 		return r, d.err
 	}
 	if !r.ExpiresAt.IsZero() {
-		r.ExpiresAt = r.ExpiresAt.Add(-Grace)
+		r.ExpiresAt = r.ExpiresAt.Add(-grace)
 	}
 	r.State = State(item.Text(it, attrState))
 	r.Fence, r.Attempts = d.int(attrFence), d.int(attrAttempts)
@@ -176,7 +176,7 @@ func (r row) expired(now time.Time) bool {
 // expiresAt is the TTL attribute of a row that lives for the given time: whole
 // seconds, rounded up, plus the grace.
 func expiresAt(now time.Time, life time.Duration) int64 {
-	return now.Add(life).Add(time.Second-1).Unix() + int64(Grace/time.Second) // a life may be as long as a Duration can be
+	return now.Add(life).Add(time.Second-1).Unix() + int64(grace/time.Second) // a life may be as long as a Duration can be
 }
 
 // truncate makes text valid UTF-8 of at most so many bytes, cut between runes.

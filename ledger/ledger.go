@@ -75,7 +75,7 @@ type Config struct {
 
 	// MaxSkew is the declared bound on the difference between the clocks of any
 	// two users of the table. A Claim takes a key over from another worker only
-	// when MaxSkew has passed after the end of the lease. At most [Grace].
+	// when MaxSkew has passed after the end of the lease. At most an hour.
 	// Defaults to 10 seconds.
 	MaxSkew time.Duration
 
@@ -145,8 +145,8 @@ func (c *Config) validate() error {
 	switch {
 	case c.Lease < shortestLease:
 		return event.BadInput(pkg, "Config.Lease", fmt.Sprintf("must be at least %v, is %v", shortestLease, c.Lease))
-	case c.MaxSkew < 0 || c.MaxSkew > Grace:
-		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must be 0 to %v, is %v", Grace, c.MaxSkew))
+	case c.MaxSkew < 0 || c.MaxSkew > grace:
+		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must be 0 to %v, is %v", grace, c.MaxSkew))
 	case c.Retention < 0:
 		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must not be negative, is %v", c.Retention))
 	case c.Retention-c.MaxSkew < c.Lease:
@@ -160,7 +160,7 @@ func (c *Config) validate() error {
 	if err := validateCodes(c.Errors); err != nil {
 		return err
 	}
-	return check.TTL(pkg, "Config.Retention", c.Now().Add(c.Retention).Add(Grace))
+	return check.TTL(pkg, "Config.Retention", c.Now().Add(c.Retention).Add(grace))
 }
 
 // Store is a ledger in one table. It is safe for concurrent use.

@@ -162,7 +162,7 @@ func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) 
 	}
 	clauses := []string{lives}
 	names := maps.Clone(livesNames)
-	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(Grace).Unix())}
+	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(grace).Unix())}
 	var states []string // one of them
 	if len(f.States) > 0 {
 		clause, err := inOneOf(f.States, values)

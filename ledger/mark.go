@@ -82,7 +82,7 @@ func (s *Store) markInput(key, nonce string, now time.Time) *dynamodb.PutItemInp
 		ExpressionAttributeNames: unseenNames,
 		ExpressionAttributeValues: ddb.Item{
 			":now":    item.N(now.Unix()),
-			":graced": item.N(now.Add(Grace).Unix()),
+			":graced": item.N(now.Add(grace).Unix()),
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}

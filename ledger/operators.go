@@ -64,7 +64,7 @@ func (s *Store) Reopen(ctx context.Context, seen Record) error {
 		":zero":    item.N(0),
 		":me":      item.S(nonce),
 		":expires": item.N(expiresAt(now, s.cfg.Retention)),
-		":graced":  item.N(now.Add(Grace).Unix()),
+		":graced":  item.N(now.Add(grace).Unix()),
 	}
 	stands, refused, err := s.change(ctx, "Reopen", in)
 	switch {
