@@ -34,8 +34,8 @@ const (
 // projected returns the names of a projection's attributes.
 func (s *Store) projected(projection string) map[string]string {
 	all := map[string]string{
-		"#scope": s.cfg.ScopeAttr, "#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime,
-		"#ttl": attrTTL, "#retractedAt": attrRetractedAt, "#actor": s.cfg.ActorAttr, "#kind": attrKind,
+		"#scope": attrScope, "#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime,
+		"#ttl": attrTTL, "#retractedAt": attrRetractedAt, "#actor": attrActor, "#kind": attrKind,
 	}
 	names := map[string]string{}
 	for alias := range strings.SplitSeq(projection, ", ") {

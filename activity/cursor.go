@@ -18,7 +18,7 @@ func (s *Store) positions(q *query) []string {
 	case attrID:
 		return []string{attrID}
 	case attrTimestamp:
-		return []string{attrTimestamp, s.cfg.ScopeAttr, attrID}
+		return []string{attrTimestamp, attrScope, attrID}
 	}
 	return []string{attrNameTime, attrID}
 }
@@ -70,7 +70,7 @@ func (s *Store) startAfter(q *query) (ddb.Item, error) {
 	}
 	// The id comes from a row, which may be an unreadable one.
 	const field = "Range.Cursor"
-	if check.SortKey(pkg, field, item.Text(start, attrID)) != nil || check.PartitionKey(pkg, field, item.Text(start, s.cfg.ScopeAttr)) != nil {
+	if check.SortKey(pkg, field, item.Text(start, attrID)) != nil || check.PartitionKey(pkg, field, item.Text(start, attrScope)) != nil {
 		return nil, event.BadInput(pkg, field, "is not a cursor of this query")
 	}
 	return start, nil

@@ -74,7 +74,7 @@ func ExampleNew() {
 func ExampleNew_otherDomain() {
 	orders, err := activity.New(dynamotest.NewServer(nil).Client(), "order-events", &activity.Config{
 		ActorType: activity.String,
-		ScopeAttr: "tenant", ActorAttr: "customer", ActorNameAttr: "customerName", SeqAttr: "orderNo",
+		Names:     map[string]string{"chatId": "tenant", "userId": "customer", "userName": "customerName", "messageId": "orderNo"},
 	})
 	if err != nil {
 		panic(err)

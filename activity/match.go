@@ -39,13 +39,13 @@ func (s *Store) filter(q *query, m Match) (filter.Filter, error) {
 		attributes = append(attributes, filter.Attribute{Name: attrKind, Value: item.S(m.Kind)})
 	}
 	if m.Actor != "" {
-		if q.partition != s.cfg.ScopeAttr {
+		if q.partition != attrScope {
 			return filter.Filter{}, event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's activities")
 		}
 		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
 			return filter.Filter{}, err
 		}
-		attributes = append(attributes, filter.Attribute{Name: s.cfg.ActorAttr, Value: s.actorKey(m.Actor)})
+		attributes = append(attributes, filter.Attribute{Name: attrActor, Value: s.actorKey(m.Actor)})
 	}
 	data := make([]filter.Compare, len(m.Data))
 	for i, c := range m.Data {

@@ -216,8 +216,8 @@ func TestBadDataSendsNothing(t *testing.T) {
 		_, err = acts.RecordItems([]activity.Activity{order(t, 1, bad)})
 		recordtest.WantBad(t, err, "activity", field)
 	}
-	_, err = activity.New(recordtest.Silent(t), "acts", &activity.Config{SeqAttr: "data"})
-	recordtest.WantBad(t, err, "activity", "Config.SeqAttr")
+	_, err = activity.New(recordtest.Silent(t), "acts", &activity.Config{Names: map[string]string{"messageId": "data"}})
+	recordtest.WantBad(t, err, "activity", `Config.Names["messageId"]`)
 }
 
 func TestBadFiltersSendNothing(t *testing.T) {

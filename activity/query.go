@@ -41,7 +41,7 @@ type query struct {
 }
 
 func (s *Store) inScope(scope string, r Range) (query, error) {
-	q := query{name: "InScope", partition: s.cfg.ScopeAttr, sort: attrID, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "InScope", partition: attrScope, sort: attrID, keys: ddb.Item{attrScope: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
@@ -51,7 +51,7 @@ func (s *Store) inScope(scope string, r Range) (query, error) {
 }
 
 func (s *Store) byActor(actor string, r Range) (query, error) {
-	q := query{name: "ByActor", index: s.cfg.ActorIndexName, partition: s.cfg.ActorAttr, sort: attrTimestamp, keys: ddb.Item{s.cfg.ActorAttr: s.actorKey(actor)}}
+	q := query{name: "ByActor", index: indexActor, partition: attrActor, sort: attrTimestamp, keys: ddb.Item{attrActor: s.actorKey(actor)}}
 	if err := s.checkActor(actor); err != nil {
 		return q, err
 	}
@@ -61,7 +61,7 @@ func (s *Store) byActor(actor string, r Range) (query, error) {
 }
 
 func (s *Store) byName(scope, name string, r Range) (query, error) {
-	q := query{name: "ByName", index: s.cfg.NameIndexName, partition: s.cfg.ScopeAttr, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "ByName", index: indexName, partition: attrScope, keys: ddb.Item{attrScope: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
@@ -70,7 +70,7 @@ func (s *Store) byName(scope, name string, r Range) (query, error) {
 
 func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error) {
 	both := scopeActor(scope, actor)
-	q := query{name: "ByActorAndName", index: s.cfg.ActorAndNameIndexName, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "ByActorAndName", index: indexActorName, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), attrScope: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
@@ -174,7 +174,7 @@ func (s *Store) show(q *query, row ddb.Item) (Activity, walk.Shown, error) {
 	case err != nil && s.cfg.OnUnreadable == nil:
 		return Activity{}, walk.Beyond, s.wrap(q.method, err)
 	case err != nil:
-		s.cfg.OnUnreadable(Unreadable{Scope: item.Text(row, s.cfg.ScopeAttr), ID: item.Text(row, attrID), Err: err})
+		s.cfg.OnUnreadable(Unreadable{Scope: item.Text(row, attrScope), ID: item.Text(row, attrID), Err: err})
 	}
 	return Activity{}, walk.Skipped, nil
 }

@@ -82,7 +82,8 @@ func (s *Store) RefundItem(r Refund) (*record.Action[Total], error) {
 
 // action is the write as an action of a transaction.
 func action[T any](s *Store, w keyed, in *dynamodb.UpdateItemInput, committed T, refused func(record.Item) (T, error)) *record.Action[T] {
-	return record.NewAction(ddb.UpdateAction(in), committed, refused, func(err error) error { return s.wrap(w.op, err) })
+	answer := func(row record.Item) (T, error) { return refused(s.names.Read(row)) }
+	return record.NewAction(s.names.Action(ddb.UpdateAction(in)), committed, answer, func(err error) error { return s.wrap(w.op, err) })
 }
 
 // committed is the Grant of a transaction that took effect.

@@ -89,7 +89,7 @@ func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
 		UpdateExpression: aws.String(expression),
 		ReturnValues:     types.ReturnValueUpdatedNew,
 		ExpressionAttributeNames: map[string]string{
-			"#count": s.cfg.CountAttr, "#updatedAt": attrUpdatedAt, "#ttl": s.cfg.TTLAttr,
+			"#count": attrCount, "#updatedAt": attrUpdatedAt, "#ttl": attrTTL,
 		},
 		ExpressionAttributeValues: ddb.Item{
 			":now": item.Time(p.now),
@@ -137,7 +137,7 @@ func (s *Store) record(w keyed, expression, condition string) *dynamodb.UpdateIt
 }
 
 func (s *Store) rowKey(key string, day types.AttributeValue) ddb.Item {
-	return ddb.Item{s.cfg.ScopeAttr: item.S(key), s.cfg.DateAttr: day}
+	return ddb.Item{attrScope: item.S(key), attrDate: day}
 }
 
 // send returns the count after the write, or the row that refused it.
@@ -164,7 +164,7 @@ func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInpu
 // count that is not a whole number, the count cannot be read; the write cannot be
 // undone.
 func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, error) {
-	used, err := item.Int(out.Attributes, s.cfg.CountAttr)
+	used, err := item.Int(out.Attributes, attrCount)
 	if err != nil {
 		return 0, s.wrap(op, &uncounted{err})
 	}

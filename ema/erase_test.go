@@ -9,12 +9,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
-// Erase takes the subject's averages of the store's record and no others, and
+// Erase takes the subject's averages of the store's prefix and no others, and
 // what an Observe that was under way writes afterwards holds nothing of them.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	db, store := open(t)
-	prefs, err := ema.New(db.Client(), store.Table().Name, &ema.Config{Record: ema.Preference, Now: recordtest.Clock(clock)})
+	prefs, err := ema.New(db.Client(), store.Table().Name, &ema.Config{Prefix: "PREF", Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestErase(t *testing.T) {
 		}
 	}
 	if _, ok, err := prefs.Get(t.Context(), o.Subject, o.Metric); !ok || err != nil {
-		t.Errorf("the other record's average: %v, %v", ok, err)
+		t.Errorf("the other prefix's average: %v, %v", ok, err)
 	}
 	_, err = store.Erase(t.Context(), "")
 	recordtest.WantBad(t, err, "ema", "Subject")

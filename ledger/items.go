@@ -43,7 +43,7 @@ func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) 
 	}
 	c.byWork(text)
 	refused := func(old record.Item) (event.Outcome, error) {
-		if err := c.judge("CompleteItem", old, completedWith(text)); err != nil {
+		if err := c.judge("CompleteItem", c.store.names.Read(old), completedWith(text)); err != nil {
 			return 0, err
 		}
 		c.setSettled()
@@ -54,9 +54,9 @@ func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) 
 
 // completion is the action that completes the claim.
 func (c *Claim) completion(result string) types.TransactWriteItem {
-	in := c.store.updateInput(c.Key, completeUpdate, held, c.store.names.complete)
+	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
 	in.ExpressionAttributeValues = c.completeValues(result)
-	return ddb.UpdateAction(in)
+	return c.store.names.Action(ddb.UpdateAction(in))
 }
 
 // MarkItem returns [Store.MarkSeen] as an action of a transaction, so that the
@@ -82,7 +82,7 @@ func (s *Store) MarkItem(key string) (*record.Action[event.Outcome], error) {
 	if err != nil {
 		return nil, err
 	}
-	refused := func(old record.Item) (event.Outcome, error) { return markOutcome(old, nonce), nil }
-	put := ddb.PutAction(s.markInput(key, nonce, s.cfg.Now()))
+	refused := func(old record.Item) (event.Outcome, error) { return markOutcome(s.names.Read(old), nonce), nil }
+	put := s.names.Action(ddb.PutAction(s.markInput(key, nonce, s.cfg.Now())))
 	return record.NewAction(put, event.Created, refused, func(err error) error { return s.wrap("MarkItem", err) }), nil
 }

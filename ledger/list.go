@@ -99,7 +99,7 @@ func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 			Show:   func(it ddb.Item) (Record, walk.Shown, error) { return s.show(f, it) },
 			Cursor: f.Cursor, Next: f.Next,
 			After: func(it ddb.Item) string {
-				return cursor.Encode(cursorName, []string{item.Text(it, s.cfg.KeyAttr)})
+				return cursor.Encode(cursorName, []string{item.Text(it, attrKey)})
 			},
 		}.Each(yield)
 	}
@@ -111,7 +111,7 @@ func (s *Store) show(f Filter, it ddb.Item) (Record, walk.Shown, error) {
 	r, err := s.decode(it)
 	switch {
 	case err != nil:
-		return Record{Key: item.Text(it, s.cfg.KeyAttr)}, walk.Part, s.wrap("List", err)
+		return Record{Key: item.Text(it, attrKey)}, walk.Part, s.wrap("List", err)
 	case !f.SeenBefore.IsZero() && !r.SeenAt.Before(f.SeenBefore):
 		return Record{}, walk.Skipped, nil
 	}
@@ -139,8 +139,8 @@ func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) 
 		return nil, err
 	}
 	clauses := []string{lives}
-	names := maps.Clone(s.names.lives)
-	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(Grace).Unix())}
+	names := maps.Clone(livesNames)
+	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(grace).Unix())}
 	var states []string // one of them
 	if len(f.States) > 0 {
 		clause, err := inOneOf(f.States, values)
@@ -161,7 +161,7 @@ func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) 
 	if f.Source != "" {
 		source := escaper.Replace(f.Source)
 		values[":source"], values[":part"] = item.S(source), item.S(source+":")
-		clauses, names["#"+attrKey] = append(clauses, sourced), s.cfg.KeyAttr
+		clauses, names["#"+attrKey] = append(clauses, sourced), attrKey
 	}
 	in.FilterExpression = aws.String(strings.Join(clauses, " AND "))
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names, values
@@ -183,7 +183,7 @@ func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 	if check.PartitionKey(pkg, "Filter.Cursor", position[0]) != nil {
 		return event.BadInput(pkg, "Filter.Cursor", "is not a cursor of this query")
 	}
-	in.ExclusiveStartKey = ddb.Item{s.cfg.KeyAttr: item.S(position[0])}
+	in.ExclusiveStartKey = ddb.Item{attrKey: item.S(position[0])}
 	return nil
 }
 

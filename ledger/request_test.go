@@ -36,7 +36,7 @@ func TestTheTermsOfARequest(t *testing.T) {
 		must(t, end(c))
 		now := b.clock.Now()
 		row := b.row(t, name)
-		if got, want := number(t, row, "expiresAt"), now.Add(req.Retention+ledger.Grace).Unix(); got != want {
+		if got, want := number(t, row, "expiresAt"), now.Add(req.Retention+time.Hour).Unix(); got != want {
 			t.Errorf("%s: expires %d s from when it must", name, got-want)
 		}
 		if name == "claimed" || name == "renewed" {

@@ -46,7 +46,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("lost %s: %+v", lost, second)
 		}
 		row := b.row(t, order.Key)
-		if got, want := number(t, row, "expiresAt"), b.clock.Now().Add(req.Retention+ledger.Grace).Unix(); got != want {
+		if got, want := number(t, row, "expiresAt"), b.clock.Now().Add(req.Retention+time.Hour).Unix(); got != want {
 			t.Errorf("expires %d s from when it must", got-want)
 		}
 		if attempts := number(t, row, "attempts"); attempts != 1 {

@@ -201,7 +201,7 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 		// one.
 		return "", fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
-		return c.standing(reasons[0].Item, result)
+		return c.standing(c.store.names.Read(reasons[0].Item), result)
 	}
 	return "", c.refusal(reasons[1:], err)
 }

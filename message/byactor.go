@@ -122,8 +122,7 @@ func (t trail) behind(row ddb.Item) (part, error) {
 }
 
 func (t trail) cursor(row ddb.Item) string {
-	cfg := &t.store.cfg
-	return cursor.Encode(t.query, []string{item.Text(row, attrTimestamp), item.Text(row, cfg.ScopeAttr), item.Text(row, cfg.SeqAttr)})
+	return cursor.Encode(t.query, []string{item.Text(row, attrTimestamp), item.Text(row, attrScope), item.Text(row, attrSeq)})
 }
 
 // position is the cursor's row as DynamoDB takes it. DynamoDB would refuse a
@@ -142,16 +141,16 @@ func (t trail) position(text string) (ddb.Item, error) {
 		return nil, event.BadInput(pkg, "TimeRange.Cursor", "points to a row outside the range")
 	}
 	row := t.store.key(position[1], seq)
-	row[t.store.cfg.ActorAttr], row[attrTimestamp] = t.actor, item.Digits(position[0])
+	row[attrActor], row[attrTimestamp] = t.actor, item.Digits(position[0])
 	return row, nil
 }
 
 func (t trail) request() *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName:                aws.String(t.store.table),
-		IndexName:                aws.String(t.store.cfg.ActorIndexName),
+		IndexName:                aws.String(indexActor),
 		KeyConditionExpression:   aws.String(timeCondition),
-		ExpressionAttributeNames: map[string]string{"#actor": t.store.cfg.ActorAttr, "#timestamp": attrTimestamp},
+		ExpressionAttributeNames: map[string]string{"#actor": attrActor, "#timestamp": attrTimestamp},
 		ExpressionAttributeValues: ddb.Item{
 			":actor": t.actor, ":from": item.N(t.from), ":to": item.N(t.to),
 		},

@@ -64,8 +64,8 @@ func TestBadDataSendsNothing(t *testing.T) {
 	large.Raw, large.Data = strings.Repeat("r", 398*1024), map[string]any{"x": strings.Repeat("x", 3000)}
 	_, err = s.Save(t.Context(), large)
 	recordtest.WantBad(t, err, "message", "Raw")
-	_, err = message.New(recordtest.Silent(t), "messages", &message.Config{ActorNameAttr: "data"})
-	recordtest.WantBad(t, err, "message", "Config.ActorNameAttr")
+	_, err = message.New(recordtest.Silent(t), "messages", &message.Config{Names: map[string]string{"userName": "data"}})
+	recordtest.WantBad(t, err, "message", `Config.Names["userName"]`)
 }
 
 func TestBadFiltersSendNothing(t *testing.T) {

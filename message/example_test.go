@@ -16,7 +16,7 @@ func ExampleNew() {
 
 	// Tickets with customers, known by their mail, kept for a year.
 	msgs, err := message.New(db, "ticket-messages", &message.Config{
-		ScopeAttr: "ticket", SeqAttr: "number", ActorAttr: "customer", ActorNameAttr: "name",
+		Names:     map[string]string{"chatId": "ticket", "messageId": "number", "userId": "customer", "userName": "name"},
 		ActorType: message.String,
 		Retention: 365 * 24 * time.Hour,
 	})

@@ -52,7 +52,7 @@ const paceProjection = "#seq, #actor, #timestamp"
 
 func (s *Store) project(in *dynamodb.QueryInput) {
 	in.ProjectionExpression = aws.String(paceProjection)
-	in.ExpressionAttributeNames["#actor"] = s.cfg.ActorAttr
+	in.ExpressionAttributeNames["#actor"] = attrActor
 	in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
 }
 
@@ -124,7 +124,7 @@ func (s *Store) count(pace *Pace, f FastConversation, page []ddb.Item) (over boo
 		if over = said.Before(opens); over {
 			continue
 		}
-		if actor := item.Text(row, s.cfg.ActorAttr); actor == "" || actor == f.Actor {
+		if actor := item.Text(row, attrActor); actor == "" || actor == f.Actor {
 			continue
 		}
 		pace.Others++

@@ -79,7 +79,7 @@ func TestDefaults(t *testing.T) {
 	t.Parallel()
 	var c Config
 	c.fill()
-	zero := map[string]bool{"ActorType": true, "Retention": true, "ActorIndex": true} // Number, for ever, none
+	zero := map[string]bool{"ActorType": true, "Retention": true, "ActorIndex": true, "Names": true} // Number, for ever, none, those of the format
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		if name := v.Type().Field(i).Name; v.Field(i).IsZero() != zero[name] {

@@ -38,7 +38,7 @@ func (s *Store) filter(m Match, since time.Time) (filter.Filter, error) {
 		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
 			return filter.Filter{}, err
 		}
-		attributes = append(attributes, filter.Attribute{Name: s.cfg.ActorAttr, Value: s.actorKey(m.Actor)})
+		attributes = append(attributes, filter.Attribute{Name: attrActor, Value: s.actorKey(m.Actor)})
 	}
 	data := make([]filter.Compare, len(m.Data))
 	for i, c := range m.Data {

@@ -17,6 +17,8 @@ import (
 // cannot come back, because it is too old to be saved.
 const saveCondition = "attribute_not_exists(#scope) OR #ttl BETWEEN :one AND :now"
 
+var saveNames = map[string]string{"#scope": attrScope, "#ttl": attrTTL}
+
 // one is the least ttl that DynamoDB accepts.
 var one = item.N(1)
 
@@ -79,7 +81,7 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 		TableName:                 aws.String(s.table),
 		Item:                      row,
 		ConditionExpression:       aws.String(saveCondition),
-		ExpressionAttributeNames:  s.saveNames,
+		ExpressionAttributeNames:  saveNames,
 		ExpressionAttributeValues: ddb.Item{":one": one, ":now": item.N(now.Unix())},
 	}, nil
 }
@@ -103,5 +105,5 @@ func (s *Store) SaveItem(m Message) (*record.Action[event.Outcome], error) {
 		return nil, err
 	}
 	duplicate := func(record.Item) (event.Outcome, error) { return event.Duplicate, nil }
-	return record.NewAction(ddb.PutAction(in), event.Created, duplicate, func(err error) error { return s.wrap("SaveItem", err) }), nil
+	return record.NewAction(s.names.Action(ddb.PutAction(in)), event.Created, duplicate, func(err error) error { return s.wrap("SaveItem", err) }), nil
 }

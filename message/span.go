@@ -76,19 +76,19 @@ func (sp span) after(seq int64) span {
 }
 
 func (sp span) behind(row ddb.Item) (part, error) {
-	seq, err := item.Int(row, sp.store.cfg.SeqAttr)
+	seq, err := item.Int(row, attrSeq)
 	return sp.after(seq), err
 }
 
 func (sp span) cursor(row ddb.Item) string {
-	return cursor.Encode(sp.query, []string{item.Text(row, sp.store.cfg.SeqAttr)})
+	return cursor.Encode(sp.query, []string{item.Text(row, attrSeq)})
 }
 
 func (sp span) request() *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName:                aws.String(sp.store.table),
 		KeyConditionExpression:   aws.String(seqCondition),
-		ExpressionAttributeNames: map[string]string{"#scope": sp.store.cfg.ScopeAttr, "#seq": sp.store.cfg.SeqAttr},
+		ExpressionAttributeNames: map[string]string{"#scope": attrScope, "#seq": attrSeq},
 		ExpressionAttributeValues: ddb.Item{
 			":scope": item.S(sp.scope), ":from": item.N(sp.from), ":to": item.N(sp.to),
 		},

@@ -132,7 +132,7 @@ func (i *ApplyItem) ringOutcome(reasons []types.CancellationReason) (event.Outco
 	if err != nil {
 		return 0, err
 	}
-	_, outcome, err := Ring(ring).Add(i.asked.Event)
+	_, outcome, err := counted(ring).Add(i.asked.Event)
 	if err != nil || outcome == event.Duplicate {
 		return outcome, err
 	}

@@ -437,16 +437,9 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestKeysAndCursors(t *testing.T) {
+func TestKeys(t *testing.T) {
 	t.Parallel()
 	if got, want := record.Key("SUM", "a#b", "50%"), "SUM#a%23b#50%25"; got != want {
 		t.Errorf("Key = %s, want %s", got, want)
 	}
-	text := record.Cursor("by-day", "2026-03-29", "x")
-	position, err := record.Position("sums", "by-day", text, 2)
-	if diff := cmp.Diff([]string{"2026-03-29", "x"}, position); diff != "" || err != nil {
-		t.Errorf("Position: %v (-want +got):\n%s", err, diff)
-	}
-	_, err = record.Position("sums", "by-hour", text, 2)
-	recordtest.WantBad(t, err, "sums", "Cursor")
 }

@@ -160,7 +160,7 @@ func (c recorder) answer(in sent, reply []byte, status int) string {
 		why = "counted before"
 	case me == row["claim"]:
 		why += " by this worker"
-	case !c.now().Before(time.Unix(expiry, 0).Add(-ledger.Grace)):
+	case !c.now().Before(time.Unix(expiry, 0).Add(-time.Hour)):
 		why += ", expired"
 	case row["result"] != "":
 		why += ", " + row["result"]

@@ -33,6 +33,7 @@ var layers = []layer{
 	{"internal/filter", []string{"event", "internal/ddb", "internal/payload"}},
 	{"internal/backfill", []string{"internal/ddb", "internal/item"}},
 	{"internal/actor", []string{"event", "internal/check", "internal/item", "schema"}},
+	{"internal/names", []string{"event", "internal/check", "internal/ddb", "schema"}},
 	// The base of own records that are safe to repeat.
 	{"record", []string{"event", "internal/check", "internal/cursor", "internal/ddb", "internal/erase", "internal/item", "internal/key", "internal/payload", "schema"}},
 	// One record type each. No record package imports another; the base is below them.
