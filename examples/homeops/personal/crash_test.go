@@ -2,8 +2,6 @@ package personal_test
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -35,31 +33,6 @@ const few = `
 {"update_id":10,"message":{"message_id":3,"date":1776950540,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-5042,"type":"group"},"text":"Jag har dammsugit"}}
 `
 
-var errDied = errors.New("the process died")
-
-// mortal is a client that dies at a write, and does not get its reply.
-type mortal struct {
-	dynamodb.HTTPClient
-	left *int
-}
-
-func (m mortal) Do(r *http.Request) (*http.Response, error) {
-	op := r.Header.Get("X-Amz-Target")
-	write := strings.Contains(op, "Update") || strings.Contains(op, "Delete") || strings.Contains(op, "BatchWrite")
-	if write {
-		*m.left--
-	}
-	if *m.left < 0 {
-		return nil, errDied
-	}
-	reply, err := m.HTTPClient.Do(r)
-	if write && *m.left == 0 {
-		*m.left--
-		return nil, errDied
-	}
-	return reply, err
-}
-
 // An erasure that died at any write, and is repeated, ends like one that did
 // not die.
 func TestKilledAtEachWrite(t *testing.T) {
@@ -75,21 +48,27 @@ func TestKilledAtEachWrite(t *testing.T) {
 		if left := named(t, holding(want, of.ID)); len(left) > 0 {
 			t.Errorf("%s is in %q", of.ID, left)
 		}
+		dying := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		for write := 1; ; write++ {
 			db.Server().Restore(seeded)
 			left := write
-			dying := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
-				o.HTTPClient, o.Retryer = mortal{o.HTTPClient, &left}, aws.NopRetryer{}
-			})
+			for _, op := range []string{"UpdateItem", "DeleteItem", "BatchWriteItem"} {
+				db.Inject(dynamotest.Fault{Op: op, Times: -1, Do: dynamotest.After(func() {
+					if left--; left == 0 {
+						db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Times: -1})
+					}
+				})})
+			}
 			_, err := on(t, dying, clock).Erase(t.Context(), of, map[string]int{})
-			if err == nil && left > 0 {
-				if write < 10 {
-					t.Errorf("%s: %d writes", of.ID, write-1)
+			db.Tap().Heal()
+			if left > 0 {
+				if write < 10 || err != nil {
+					t.Errorf("%s: %d writes, %v", of.ID, write-1, err)
 				}
 				break
 			}
-			if !errors.Is(err, errDied) {
-				t.Fatalf("%s, write %d: %v", of.ID, write, err)
+			if err == nil {
+				t.Fatalf("%s, write %d: it did not die", of.ID, write)
 			}
 			erase(t, on(t, db.Client(), clock), of)
 			if diff := cmp.Diff(want, rows(t, db)); diff != "" {
