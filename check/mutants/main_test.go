@@ -114,10 +114,13 @@ import (
 func TestQuick(t *testing.T) {}
 
 func TestSlow(t *testing.T) {
-	time.Sleep(400 * time.Millisecond)
-	if max.Name() != "max" {
-		t.Error("another name")
-	}
+	t.Run("part", func(t *testing.T) {
+		t.Parallel()
+		time.Sleep(400 * time.Millisecond)
+		if max.Name() != "max" {
+			t.Error("another name")
+		}
+	})
 }
 `)
 	write(t, filepath.Join(house, "mutants.txt"), "max/max.go: a name [by ./house/slow]\n\t\"max\"\n\t\"min\"\n")

@@ -115,7 +115,7 @@ func (r runner) measure(ctx context.Context, pkg string) (c clean, failed string
 	}
 	var slow []string
 	for _, m := range passedTest.FindAllStringSubmatch(text, -1) {
-		if seconds, _ := strconv.ParseFloat(m[2], 64); seconds > 0.3 {
+		if seconds, _ := strconv.ParseFloat(m[2], 64); seconds > 0.3 && !slices.Contains(slow, m[1]) {
 			slow = append(slow, m[1])
 		}
 	}

@@ -78,7 +78,8 @@ func (t trial) run(ctx context.Context, args ...string) (how outcome, by, text s
 }
 
 var (
-	passedTest = regexp.MustCompile(`(?m)^--- PASS: (\S+) \(([0-9.]+)s\)`)
+	// A test's own time does not have that of its parallel subtests.
+	passedTest = regexp.MustCompile(`(?m)^ *--- PASS: ([^/\s]+)\S* \(([0-9.]+)s\)`)
 	failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 	hungTest   = regexp.MustCompile(`(?m)^panic: test timed out.*\n\s*running tests:\n\s*(\S+)`)
 	crash      = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*`)
