@@ -75,13 +75,13 @@ type Page struct {
 // listing: one error for all of them follows the last record.
 //
 // The reads are eventually consistent, so a record may be out of date.
-// [Store.Reopen] and [Store.Forget] refuse a record if, for example, the key
+// [Operators.Reopen] and [Operators.Forget] refuse a record if, for example, the key
 // was claimed since the record was read: see [ErrChanged].
 //
 // Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB, with any
 // filter; each further 4 KB of the table costs 0.5 RCU. A request reads up to 1
 // MB, or up to Filter.ReadAtMost rows, and what it reads is rounded up to 4 KB.
-func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
+func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var unreadable []string
 		for {
@@ -106,16 +106,16 @@ func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	}
 }
 
-// ListPage sends one request of a [Store.List], and returns the rows that it
+// ListPage sends one request of a [Operators.List], and returns the rows that it
 // finds.
 //
 // Price: 1 request, 0.5 RCU. The request reads up to 1 MB of the table, or up
 // to Filter.ReadAtMost rows, and costs 0.5 RCU for each 4 KB that it reads.
-func (s *Store) ListPage(ctx context.Context, f Filter) (Page, error) {
+func (s *Operators) ListPage(ctx context.Context, f Filter) (Page, error) {
 	return s.list(ctx, "ListPage", f)
 }
 
-func (s *Store) list(ctx context.Context, op string, f Filter) (Page, error) {
+func (s *Operators) list(ctx context.Context, op string, f Filter) (Page, error) {
 	in, err := s.scanInput(f, s.cfg.Now())
 	if err != nil {
 		return Page{}, err

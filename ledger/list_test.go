@@ -22,7 +22,7 @@ import (
 )
 
 // listed are the keys that List yields, sorted.
-func listed(t *testing.T, store *ledger.Store, f ledger.Filter) string {
+func listed(t *testing.T, store *ledger.Operators, f ledger.Filter) string {
 	t.Helper()
 	var keys []string
 	for r, err := range store.List(t.Context(), f) {
@@ -34,7 +34,7 @@ func listed(t *testing.T, store *ledger.Store, f ledger.Filter) string {
 }
 
 // newListing is a table with a row of each kind, those of two clocks included.
-func newListing(t *testing.T) (*bench, *ledger.Store) {
+func newListing(t *testing.T) (*bench, *ledger.Operators) {
 	t.Helper()
 	b := newBench(t)
 	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 10 * time.Second, Retention: 24 * time.Hour})
@@ -58,7 +58,7 @@ func newListing(t *testing.T) (*bench, *ledger.Store) {
 	key, err := ledger.Key("a:b%", "x")
 	must(t, err)
 	wantMark(t, store, key, event.Created)
-	return b, store
+	return b, b.ops(t, store)
 }
 
 func TestList(t *testing.T) {
@@ -106,7 +106,7 @@ func TestListGivesWholeRecords(t *testing.T) {
 	_, store := newListing(t)
 	for r, err := range store.List(t.Context(), ledger.Filter{}) {
 		must(t, err)
-		if diff := cmp.Diff(mustGet(t, store, r.Key), r); diff != "" {
+		if diff := cmp.Diff(mustGet(t, store.Store, r.Key), r); diff != "" {
 			t.Errorf("%s (-Get +List):\n%s", r.Key, diff)
 		}
 	}
@@ -181,10 +181,10 @@ func TestListAmongUnreadableRows(t *testing.T) {
 
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
-	b, store := newListing(t)
+	_, store := newListing(t)
 	page, err := store.ListPage(t.Context(), ledger.Filter{ReadAtMost: 1})
 	must(t, err)
-	silent, err := ledger.New(recordtest.Silent(t), b.table, nil)
+	silent, err := store.Operators(recordtest.Silent(t))
 	must(t, err)
 	for name, tc := range map[string]struct {
 		filter ledger.Filter
@@ -195,7 +195,7 @@ func TestListRefuses(t *testing.T) {
 		"fewer than none":   {ledger.Filter{ReadAtMost: -1}, "Filter.ReadAtMost"},
 		"a damaged cursor":  {ledger.Filter{Cursor: page.Cursor[1:]}, "Filter.Cursor"},
 		"no cursor at all":  {ledger.Filter{Cursor: "x"}, "Filter.Cursor"},
-		"of another action": {ledger.Filter{Cursor: mustClaim(t, store, ledger.Request{Key: "k"}).Token()}, "Filter.Cursor"},
+		"of another action": {ledger.Filter{Cursor: mustClaim(t, store.Store, ledger.Request{Key: "k"}).Token()}, "Filter.Cursor"},
 	} {
 		_, err := silent.ListPage(t.Context(), tc.filter)
 		recordtest.WantBad(t, err, "ledger", tc.field, name)
@@ -207,7 +207,7 @@ func TestListRefuses(t *testing.T) {
 
 // scans counts the requests of a listing, and fails from one on.
 type scans struct {
-	ledger.API
+	ledger.OperatorsAPI
 	sent, failAt int
 }
 
@@ -215,15 +215,15 @@ func (s *scans) Scan(ctx context.Context, in *dynamodb.ScanInput, opts ...func(*
 	if s.sent++; s.sent == s.failAt {
 		return nil, errCut
 	}
-	return s.API.Scan(ctx, in, opts...)
+	return s.OperatorsAPI.Scan(ctx, in, opts...)
 }
 
 // A break reads no further; an error comes last.
 func TestListStops(t *testing.T) {
 	t.Parallel()
-	b, _ := newListing(t)
-	api := &scans{API: b.client}
-	store, err := ledger.New(api, b.table, &ledger.Config{Now: b.clock.Now})
+	b, store := newListing(t)
+	api := &scans{OperatorsAPI: b.client}
+	store, err := store.Operators(api)
 	must(t, err)
 	for range store.List(t.Context(), ledger.Filter{ReadAtMost: 4}) {
 		break
