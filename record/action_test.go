@@ -17,12 +17,7 @@ func TestAction(t *testing.T) {
 		f := record.Read(row)
 		return "stands: " + f.Text("status"), f.Err()
 	}
-	failed := func(err error) error {
-		if err == nil {
-			return nil
-		}
-		return fmt.Errorf("status: %w", err)
-	}
+	failed := func(err error) error { return fmt.Errorf("status: %w", err) }
 	item := types.TransactWriteItem{Put: &types.Put{TableName: aws.String("rows")}}
 	a := record.NewAction(item, "written", refused, failed)
 	if a.Item.Put != item.Put || a.Committed() != "written" {
