@@ -28,7 +28,7 @@ import (
 // has no room for the expiry.
 //
 // The update costs 1 WCU for each KB of the row.
-func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
+func (s *Operators) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
 	row = s.names.Read(row)
 	if item.Has(row, attrClaim) || item.HasTTL(row, attrExpiresAt) {
 		return nil, false, nil

@@ -39,7 +39,7 @@ func TestBackfill(t *testing.T) {
 		"erased by operators": {golden.Item(t, "testdata/erased.json"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden.Backfill(t, b.client, store.Backfill, tc.row, tc.want, "expiresAt", "seenAt", "claim")
+			golden.Backfill(t, b.client, b.ops(t, store).Backfill, tc.row, tc.want, "expiresAt", "seenAt", "claim")
 		})
 	}
 	for name, it := range map[string]ddb.Item{
@@ -49,7 +49,7 @@ func TestBackfill(t *testing.T) {
 		"before all":    {"pk": item.S("k"), "seenAt": item.S("0001-01-01T00:00:00Z")},
 		"before a time": {"pk": item.S("k"), "seenAt": item.S("1970-01-01T00:00:00Z")},
 	} {
-		if in, lacks, err := store.Backfill(it); err == nil || lacks || in != nil {
+		if in, lacks, err := b.ops(t, store).Backfill(it); err == nil || lacks || in != nil {
 			t.Errorf("%s: %v, %v", name, lacks, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestBackfilledKeysExpire(t *testing.T) {
 	for key, ago := range map[string]time.Duration{"young": 20*24*time.Hour - time.Second, "old": 20 * 24 * time.Hour} {
 		it := ddb.Item{"pk": item.S(key), "seenAt": item.S(b.clock.Now().Add(-ago).UTC().Format(time.RFC3339))}
 		b.put(t, it)
-		in, _, err := store.Backfill(it)
+		in, _, err := b.ops(t, store).Backfill(it)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ type Claim struct {
 	Fence int64
 
 	// Attempt is how often the key was claimed, including this claim: it is 1
-	// for the first claim, and for the first after a [Store.Reopen]. Claims
+	// for the first claim, and for the first after a [Operators.Reopen]. Claims
 	// that were given back do not count: see [Do], [DoTx], [Store.Claim] and
 	// [Claim.Release].
 	Attempt int64
@@ -71,7 +71,7 @@ type Claim struct {
 // id and a time of its own, as a provider's charge has, make the event of what
 // follows from it of those: after the ledger's Retention, the same Idempotency-Key
 // is another event. After the key
-// expired, or after [Store.Forget], the event is another one: what the forgotten
+// expired, or after [Operators.Forget], the event is another one: what the forgotten
 // event counted is counted again. Each attempt keeps the row for another
 // Retention, so SeenAt may be long ago. If it is longer ago than the Retention of
 // a counter, the counter answers [event.ErrTooOld], and an earlier attempt may

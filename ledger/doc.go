@@ -25,9 +25,9 @@
 // yourself. [Claim.Event] is the event of a request that has no time of its own,
 // and [Claim.Check] reports whether a result can be stored.
 //
-// Operators find failed, refused and stuck keys with [Store.List].
-// [Store.Reopen] lets a failed or refused key be tried again, [Store.Erase]
-// removes what is stored with a key, and [Store.Forget] lets the work be done
+// Operators find failed, refused and stuck keys with [Operators.List].
+// [Operators.Reopen] lets a failed or refused key be tried again, [Store.Erase]
+// removes what is stored with a key, and [Operators.Forget] lets the work be done
 // anew.
 //
 // # Item
@@ -140,7 +140,7 @@
 //   - anything in global tables, whose Regions check conditions separately if
 //     their consistency is eventual: use one Region for one key
 //   - that fences rise after a row was deleted by anything except TTL and
-//     [Store.Forget], or for a Claim that was on its way during a Forget
+//     [Operators.Forget], or for a Claim that was on its way during a Forget
 //
 // # Prices
 //

@@ -18,8 +18,8 @@ var (
 	// queue. If the last holder is still at work after its lease has lapsed, it
 	// can complete the key even then; later deliveries get a [*DoneError], or
 	// the result from Do. It can also give its attempt back. When the cause has
-	// been repaired, [Store.Reopen] gives a failed key its attempts again; if
-	// the last holder crashed, [Store.Forget] frees the key. A Store with a
+	// been repaired, [Operators.Reopen] gives a failed key its attempts again; if
+	// the last holder crashed, [Operators.Forget] frees the key. A Store with a
 	// greater MaxAttempts can also claim the key. If an attempt failed, the
 	// error's text has the reason of the last one that did.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
@@ -52,7 +52,7 @@ var (
 	// the work ran, and its result cannot be stored, because it is over
 	// Config.MaxResult or cannot be encoded. The [*event.InputError] in the same
 	// error says why. In Do, the work is done: the call that did it also returns the
-	// result, every later delivery gets only this error, and after a [Store.Reopen]
+	// result, every later delivery gets only this error, and after a [Operators.Reopen]
 	// the work would be done twice. So it is in DoTx, if the work returned no
 	// actions. If it did, none of them were written, and the error's text says so.
 	// Trying again cannot help. [Claim.Check] tells before the work.
@@ -61,11 +61,11 @@ var (
 
 // Errors of Reopen, Erase and Forget, which are for operators.
 var (
-	// ErrNotFound is returned by [Store.Reopen] and [Store.Erase]: the key has
+	// ErrNotFound is returned by [Operators.Reopen] and [Store.Erase]: the key has
 	// no row. Reopen also returns it for a row that has expired.
 	ErrNotFound = errors.New("ledger: no such key")
 
-	// ErrChanged is returned by [Store.Reopen] and [Store.Forget]: since the
+	// ErrChanged is returned by [Operators.Reopen] and [Operators.Forget]: since the
 	// operator saw the record, the key was claimed or marked anew, resumed,
 	// reopened or erased.
 	ErrChanged = errors.New("ledger: the row changed since it was seen")
@@ -75,13 +75,13 @@ var (
 var errGivenUp = fmt.Errorf("%w: the holder itself gave it up", ErrLeaseLost)
 
 // InProgressError is returned by [Store.Claim], [Do] and [DoTx] while another
-// worker, or another call of this one, holds the key. [Store.Reopen] returns it
+// worker, or another call of this one, holds the key. [Operators.Reopen] returns it
 // if the claim that the operator saw has not ended, even if its lease has
-// lapsed. [Store.Forget] returns it if that claim still holds, and can return
+// lapsed. [Operators.Forget] returns it if that claim still holds, and can return
 // it if that claim is over but is younger than twice [Config].MaxSkew.
 type InProgressError struct {
 	// Wait is how long it takes until the key can be claimed, if its holder has
-	// crashed. From [Store.Forget], it is how long it takes until the key can be
+	// crashed. From [Operators.Forget], it is how long it takes until the key can be
 	// forgotten. A healthy holder completes earlier or renews. Use Wait as the
 	// delay of a queue's message. An HTTP client cannot wait that long: for its
 	// requests, set [Request.WaitUpTo] to a few seconds, and if the key is still
@@ -97,7 +97,7 @@ func (e *InProgressError) Error() string {
 	return fmt.Sprintf("ledger: in progress: another worker holds the key for %v, or longer if it renews its lease", e.Wait)
 }
 
-// DoneError is returned by [Store.Claim] and [Store.Reopen] for a key that is
+// DoneError is returned by [Store.Claim] and [Operators.Reopen] for a key that is
 // done, except when Reopen returns [ErrChanged]. [Store.Resume], [Claim.Fail],
 // [Claim.Renew] and [Claim.Release] return it when their claim was completed
 // before. [Claim.Complete] and [Claim.CompleteItem]'s action return it when their claim

@@ -81,7 +81,7 @@ var attempts = map[string]struct {
 	"reopened": {next: func(t *testing.T, b *bench, s *ledger.Store, c *ledger.Claim) *ledger.Claim {
 		must(t, c.Fail(t.Context(), ledger.Permanent(errCut)))
 		b.clock.Add(time.Second)
-		must(t, s.Reopen(t.Context(), mustGet(t, s, order.Key)))
+		must(t, b.ops(t, s).Reopen(t.Context(), mustGet(t, s, order.Key)))
 		return mustClaim(t, s, order)
 	}},
 	"expired": {fresh: true, next: func(t *testing.T, b *bench, s *ledger.Store, _ *ledger.Claim) *ledger.Claim {
@@ -96,7 +96,7 @@ var attempts = map[string]struct {
 	"forgotten": {fresh: true, next: func(t *testing.T, b *bench, s *ledger.Store, c *ledger.Claim) *ledger.Claim {
 		must(t, c.Fail(t.Context(), errCut))
 		b.clock.Add(time.Minute)
-		must(t, s.Forget(t.Context(), mustGet(t, s, order.Key)))
+		must(t, b.ops(t, s).Forget(t.Context(), mustGet(t, s, order.Key)))
 		return mustClaim(t, s, order)
 	}},
 }

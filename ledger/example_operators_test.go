@@ -12,9 +12,9 @@ import (
 
 // An operator looks for what was given up, repairs the cause, and lets it be tried
 // again.
-func ExampleStore_List() {
+func ExampleOperators_List() {
 	ctx := context.Background()
-	_, seen := open(&ledger.Config{MaxAttempts: 1})
+	seen := operators(&ledger.Config{MaxAttempts: 1})
 	for _, id := range []string{"1001", "1002", "1003"} {
 		key, err := ledger.Key("SHOP", id)
 		check(err)
@@ -44,7 +44,7 @@ func ExampleStore_List() {
 // A long listing in parts, each a request of its own.
 func ExampleFilter() {
 	ctx := context.Background()
-	_, seen := open(nil)
+	seen := operators(nil)
 	for _, id := range []string{"1001", "1002", "1003", "1004"} {
 		_, err := seen.MarkSeen(ctx, "SHOP:"+id)
 		check(err)
@@ -65,9 +65,9 @@ func ExampleFilter() {
 	// Output: 4 rows
 }
 
-func ExampleStore_Reopen() {
+func ExampleOperators_Reopen() {
 	ctx := context.Background()
-	_, seen := open(nil)
+	seen := operators(nil)
 	req := ledger.Request{Key: "ORDER:17"}
 	c, err := seen.Claim(ctx, req)
 	check(err)
@@ -103,10 +103,10 @@ func ExampleStore_Erase() {
 
 // The work of a key was wrong, and is to be done again when the event is sent
 // once more.
-func ExampleStore_Forget() {
+func ExampleOperators_Forget() {
 	ctx := context.Background()
 	now := time.UnixMilli(1_800_000_000_000)
-	_, seen := open(&ledger.Config{Now: func() time.Time { return now }, MaxSkew: 10 * time.Second})
+	seen := operators(&ledger.Config{Now: func() time.Time { return now }, MaxSkew: 10 * time.Second})
 	req := ledger.Request{Key: "ORDER:17"}
 	c, err := seen.Claim(ctx, req)
 	check(err)
@@ -187,4 +187,12 @@ func ExampleRequest_waitUpTo() {
 	check(err)
 	fmt.Println(res.Value, "replayed:", res.Replayed)
 	// Output: charged replayed: true
+}
+
+// operators opens a ledger for people.
+func operators(cfg *ledger.Config) *ledger.Operators {
+	db, seen := open(cfg)
+	ops, err := seen.Operators(db)
+	check(err)
+	return ops
 }

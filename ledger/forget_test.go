@@ -49,8 +49,8 @@ func TestForget(t *testing.T) {
 			b.clock.Add(forgetLease + forgetSkew)
 			seen := mustGet(t, store, order.Key)
 			b.db.Inject(dynamotest.Fault{Do: effect, Op: "DeleteItem", Nth: 1})
-			must(t, store.Forget(t.Context(), seen))
-			must(t, store.Forget(t.Context(), seen)) // and again
+			must(t, b.ops(t, store).Forget(t.Context(), seen))
+			must(t, b.ops(t, store).Forget(t.Context(), seen)) // and again
 			if row := b.row(t, order.Key); row != nil {
 				t.Errorf("%s, lost %s: %v", name, lost, row)
 			}
@@ -69,7 +69,7 @@ func TestForgetWaits(t *testing.T) {
 	wants := func(what string, wait time.Duration) {
 		t.Helper()
 		var busy *ledger.InProgressError
-		if err := store.Forget(t.Context(), mustGet(t, store, order.Key)); !errors.As(err, &busy) || busy.Wait != wait {
+		if err := b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)); !errors.As(err, &busy) || busy.Wait != wait {
 			t.Errorf("%s: %v, want to wait %v", what, err, wait)
 		}
 	}
@@ -78,14 +78,14 @@ func TestForgetWaits(t *testing.T) {
 	b.clock.Add(forgetLease + forgetSkew - time.Millisecond)
 	wants("held for a millisecond more", time.Millisecond)
 	must(t, c.Complete(t.Context(), 1))
-	must(t, store.Forget(t.Context(), mustGet(t, store, order.Key)))
+	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
 
 	must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
 	wants("done a moment ago", forgetSkew+time.Millisecond) // the fence is the time of the claim and 1
 	b.clock.Add(forgetSkew)
 	wants("done a millisecond too late", time.Millisecond)
 	b.clock.Add(time.Millisecond)
-	must(t, store.Forget(t.Context(), mustGet(t, store, order.Key)))
+	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
 }
 
 // Fences rise over a Forget also from a worker whose clock is ahead to one whose
@@ -100,7 +100,7 @@ func TestFenceRisesOverAForget(t *testing.T) {
 		first := mustClaim(t, at(forgetSkew), order)
 		must(t, first.Fail(t.Context(), errCut))
 		for range 100 {
-			err := at(forgetter).Forget(t.Context(), mustGet(t, at(0), order.Key))
+			err := b.ops(t, at(forgetter)).Forget(t.Context(), mustGet(t, at(0), order.Key))
 			var busy *ledger.InProgressError
 			if !errors.As(err, &busy) {
 				must(t, err)
@@ -124,9 +124,9 @@ func TestForgetRefuses(t *testing.T) {
 			must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
 			return seen
 		},
-		"reopened since": func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+		"reopened since": func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
 			seen := refused(t, store)
-			must(t, store.Reopen(t.Context(), seen))
+			must(t, b.ops(t, store).Reopen(t.Context(), seen))
 			return seen
 		},
 		"marked and marked anew": func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
@@ -159,7 +159,7 @@ func TestForgetRefuses(t *testing.T) {
 		b, store := newForgetting(t)
 		seen := since(t, b, store)
 		b.clock.Add(time.Hour)
-		wantErr(t, name, store.Forget(t.Context(), seen), ledger.ErrChanged)
+		wantErr(t, name, b.ops(t, store).Forget(t.Context(), seen), ledger.ErrChanged)
 		if b.row(t, order.Key) == nil {
 			t.Errorf("%s: forgotten", name)
 		}
@@ -175,7 +175,7 @@ func TestForgetOfWhatEndedSince(t *testing.T) {
 	seen := mustGet(t, store, order.Key)
 	must(t, c.Complete(t.Context(), 1))
 	b.clock.Add(time.Hour)
-	must(t, store.Forget(t.Context(), seen))
+	must(t, b.ops(t, store).Forget(t.Context(), seen))
 }
 
 // The holder of a claim that lapsed and was forgotten changes nothing.
@@ -185,7 +185,7 @@ func TestForgottenHoldersChangeNothing(t *testing.T) {
 	c := mustClaim(t, store, order)
 	token := c.Token()
 	b.clock.Add(forgetLease + forgetSkew)
-	must(t, store.Forget(t.Context(), mustGet(t, store, order.Key)))
+	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
 	for name, call := range map[string]func(context.Context) error{
 		"Renew":    c.Renew,
 		"Release":  c.Release,
@@ -206,6 +206,6 @@ func TestARepeatedForgetLeavesTheNextDeliveryAlone(t *testing.T) {
 	must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
 	b.clock.Add(time.Hour)
 	b.meanwhile("DeleteItem", func() { mustClaim(t, store, order) })
-	wantErr(t, "Forget", store.Forget(t.Context(), mustGet(t, store, order.Key)), ledger.ErrChanged)
+	wantErr(t, "Forget", b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)), ledger.ErrChanged)
 	wantBusy(t, store, order, forgetLease+forgetSkew)
 }

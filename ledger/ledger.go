@@ -21,7 +21,7 @@ import (
 // pkg names the package in errors.
 const pkg = "ledger"
 
-// API has the methods of *dynamodb.Client that the package calls. A wrapper of
+// API has the methods of *dynamodb.Client that a Store calls. A wrapper of
 // a client must pass on the options of a call: without them, [Store.MarkSeen]
 // cannot know whether a failed request took effect. Two things break the
 // guarantees of this package: an HTTP client that repeats requests by itself,
@@ -32,8 +32,6 @@ type API interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
-	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
 }
 
 var _ API = (*dynamodb.Client)(nil)
@@ -59,7 +57,7 @@ type Config struct {
 
 	// Retention is how long a key is remembered after the last write to its
 	// row. There are two exceptions: [Store.Erase] does not change the expiry,
-	// and the update of [Store.Backfill] counts the Retention from the time at
+	// and the update of [Operators.Backfill] counts the Retention from the time at
 	// which the key was first seen. It must be longer than the time for which
 	// senders redeliver an event. New refuses a Retention shorter than Lease
 	// and MaxSkew together. With such a Retention, a row could expire by one

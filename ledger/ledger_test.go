@@ -87,6 +87,14 @@ func (b *bench) store(t *testing.T, cfg ledger.Config) *ledger.Store {
 	return s
 }
 
+// ops is the store for people.
+func (b *bench) ops(t *testing.T, store *ledger.Store) *ledger.Operators {
+	t.Helper()
+	ops, err := store.Operators(b.client)
+	must(t, err)
+	return ops
+}
+
 // put stores a row as it is.
 func (b *bench) put(t *testing.T, it ddb.Item) {
 	t.Helper()

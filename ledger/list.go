@@ -72,13 +72,13 @@ type Filter struct {
 // the Key, and the listing goes on behind it.
 //
 // The reads are eventually consistent, so a record may be out of date.
-// [Store.Reopen] and [Store.Forget] refuse a record if, for example, the key
+// [Operators.Reopen] and [Operators.Forget] refuse a record if, for example, the key
 // was claimed since the record was read: see [ErrChanged].
 //
 // Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB, with any
 // filter; each further 4 KB of the table costs 0.5 RCU. A request reads up to 1
 // MB, or up to Filter.ReadAtMost rows, and what it reads is rounded up to 4 KB.
-func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
+func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		in, err := s.scanInput(f, s.cfg.Now())
 		if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 
 // show reads a row of a listing, and reports whether it meets what DynamoDB does
 // not judge.
-func (s *Store) show(f Filter, it ddb.Item) (Record, walk.Shown, error) {
+func (s *Operators) show(f Filter, it ddb.Item) (Record, walk.Shown, error) {
 	r, err := s.decode(it)
 	switch {
 	case err != nil:
@@ -133,7 +133,7 @@ const (
 
 var livesNames = item.Names(attrClaim, attrExpiresAt)
 
-func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) {
+func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) {
 	in := &dynamodb.ScanInput{TableName: aws.String(s.table)}
 	if err := s.startAt(in, f); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 )
 
 // listed are the keys that List yields, sorted.
-func listed(t *testing.T, store *ledger.Store, f ledger.Filter) string {
+func listed(t *testing.T, store *ledger.Operators, f ledger.Filter) string {
 	t.Helper()
 	var keys []string
 	for r, err := range store.List(t.Context(), f) {
@@ -34,7 +34,7 @@ func listed(t *testing.T, store *ledger.Store, f ledger.Filter) string {
 
 // inParts are the keys that several listings yield, sorted. Each goes on behind
 // the one before.
-func inParts(t *testing.T, store *ledger.Store, filter func() ledger.Filter) string {
+func inParts(t *testing.T, store *ledger.Operators, filter func() ledger.Filter) string {
 	t.Helper()
 	var keys []string
 	cursor := ""
@@ -48,7 +48,7 @@ func inParts(t *testing.T, store *ledger.Store, filter func() ledger.Filter) str
 }
 
 // newListing is a table with a row of each kind, those of two clocks included.
-func newListing(t *testing.T) (*bench, *ledger.Store) {
+func newListing(t *testing.T) (*bench, *ledger.Operators) {
 	t.Helper()
 	b := newBench(t)
 	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 10 * time.Second, Retention: 24 * time.Hour})
@@ -72,7 +72,7 @@ func newListing(t *testing.T) (*bench, *ledger.Store) {
 	key, err := ledger.Key("a:b%", "x")
 	must(t, err)
 	wantMark(t, store, key, event.Created)
-	return b, store
+	return b, b.ops(t, store)
 }
 
 func TestList(t *testing.T) {
@@ -120,7 +120,7 @@ func TestListGivesWholeRecords(t *testing.T) {
 	_, store := newListing(t)
 	for r, err := range store.List(t.Context(), ledger.Filter{}) {
 		must(t, err)
-		if diff := cmp.Diff(mustGet(t, store, r.Key), r); diff != "" {
+		if diff := cmp.Diff(mustGet(t, store.Store, r.Key), r); diff != "" {
 			t.Errorf("%s (-Get +List):\n%s", r.Key, diff)
 		}
 	}
@@ -176,7 +176,7 @@ func TestListGoesOn(t *testing.T) {
 func TestListReadsOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	store := b.ops(t, b.store(t, ledger.Config{}))
 	for _, key := range []string{"a", "b", "c", "d"} {
 		b.put(t, ddb.Item{"pk": item.S(key), "notes": item.S(strings.Repeat("x", 350<<10))})
 	}
@@ -224,10 +224,10 @@ func TestListAmongUnreadableRows(t *testing.T) {
 
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
-	b, store := newListing(t)
+	_, store := newListing(t)
 	var next string
 	listed(t, store, ledger.Filter{ReadAtMost: 1, Next: &next})
-	silent, err := ledger.New(recordtest.Silent(t), b.table, nil)
+	silent, err := store.Operators(recordtest.Silent(t))
 	must(t, err)
 	for name, tc := range map[string]struct {
 		filter ledger.Filter
@@ -238,7 +238,7 @@ func TestListRefuses(t *testing.T) {
 		"fewer than none":   {ledger.Filter{ReadAtMost: -1}, "Filter.ReadAtMost"},
 		"a damaged cursor":  {ledger.Filter{Cursor: next[1:]}, "Filter.Cursor"},
 		"no cursor at all":  {ledger.Filter{Cursor: "x"}, "Filter.Cursor"},
-		"of another action": {ledger.Filter{Cursor: mustClaim(t, store, ledger.Request{Key: "k"}).Token()}, "Filter.Cursor"},
+		"of another action": {ledger.Filter{Cursor: mustClaim(t, store.Store, ledger.Request{Key: "k"}).Token()}, "Filter.Cursor"},
 	} {
 		unchanged, n := next, 0
 		tc.filter.Next = &unchanged

@@ -12,7 +12,33 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/names"
 )
+
+// OperatorsAPI has the methods of *dynamodb.Client that [Operators] call beside those
+// of [API].
+type OperatorsAPI interface {
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
+}
+
+var _ OperatorsAPI = (*dynamodb.Client)(nil)
+
+// Operators is the ledger for people, who list keys, reopen and forget them. Make it
+// with [Store.Operators].
+type Operators struct {
+	*Store
+
+	api OperatorsAPI
+}
+
+// Operators returns the ledger for people. Usually the api is the Store's own client.
+func (s *Store) Operators(api OperatorsAPI) (*Operators, error) {
+	if err := check.NotNil(pkg, "api", api); err != nil {
+		return nil, err
+	}
+	return &Operators{s, names.Client(s.names, api)}, nil
+}
 
 // asSeen is true of a row that nobody has claimed, resumed, reopened, erased or
 // marked since the operator saw it.
@@ -30,7 +56,7 @@ var reopenNames = item.Names(attrState, attrAttempts, attrClaim, attrExpiresAt, 
 // its attempts begin anew, and the stored reason of its failure is removed. The
 // next delivery with the same payload does the work; Reopen itself delivers
 // nothing. Pass the record that the operator has seen, from [Store.Get] or
-// [Store.List].
+// [Operators.List].
 //
 // If the row has expired or was deleted, Reopen returns [ErrNotFound]: the next
 // delivery does the work anyway. If the key was claimed or marked anew, resumed,
@@ -39,14 +65,14 @@ var reopenNames = item.Names(attrState, attrAttempts, attrClaim, attrExpiresAt, 
 // a [*DoneError] for a key that is done, and an [*InProgressError] for a key that
 // is claimed, even if the lease has lapsed. When the lease and the skew budget are
 // over, the next delivery takes such a key over if attempts are left; otherwise
-// [Store.Forget] frees the key.
+// [Operators.Forget] frees the key.
 //
 // Reopen is safe to repeat. After a lost reply, the SDK sends the request
 // again, and Reopen recognizes its own change. If the key is claimed before the
 // repeated request arrives, Reopen returns ErrChanged.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
-func (s *Store) Reopen(ctx context.Context, seen Record) error {
+func (s *Operators) Reopen(ctx context.Context, seen Record) error {
 	if err := check.PartitionKey(pkg, "Record.Key", seen.Key); err != nil {
 		return err
 	}
@@ -129,7 +155,7 @@ var (
 // fingerprint of its payload, an older system's notes) and leaves a row like
 // that of [Store.MarkSeen]; an older system's row only loses its notes. The row
 // expires at the same time as before; until then, a redelivery is a duplicate
-// without a result. The key and its Source stay; [Store.Forget] removes the
+// without a result. The key and its Source stay; [Operators.Forget] removes the
 // whole row.
 //
 // Keys name events, not persons. To be able to erase everything about a person,
@@ -204,7 +230,7 @@ var (
 // Forget deletes the row of a key that no worker holds, in any state: the next
 // delivery does the work again, as if the key had never been seen, and
 // [Claim.Event] is another event: what the forgotten one counted is counted again.
-// Pass the record that the operator has seen, from [Store.Get] or [Store.List].
+// Pass the record that the operator has seen, from [Store.Get] or [Operators.List].
 //
 // If the key was claimed or marked anew, resumed, reopened or erased since the
 // operator saw the record, Forget returns [ErrChanged]: read the record again,
@@ -226,7 +252,7 @@ var (
 // returns ErrChanged.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
-func (s *Store) Forget(ctx context.Context, seen Record) error {
+func (s *Operators) Forget(ctx context.Context, seen Record) error {
 	if err := check.PartitionKey(pkg, "Record.Key", seen.Key); err != nil {
 		return err
 	}

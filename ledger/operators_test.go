@@ -49,7 +49,7 @@ func TestReopen(t *testing.T) {
 			seen := end(t, store)
 			b.clock.Add(23 * time.Hour)
 			b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 1})
-			must(t, store.Reopen(t.Context(), seen))
+			must(t, b.ops(t, store).Reopen(t.Context(), seen))
 			r := mustGet(t, store, order.Key)
 			if r.State != ledger.Failed || r.Attempts != 0 || r.LastError != "" || r.Fence != seen.Fence || !r.ExpiresAt.Equal(b.clock.Now().Add(24*time.Hour)) {
 				t.Errorf("%s, lost %s: %+v", name, lost, r)
@@ -63,7 +63,7 @@ func TestReopen(t *testing.T) {
 			}
 			_, err := store.Claim(t.Context(), order)
 			wantErr(t, "a third attempt", err, ledger.ErrTooManyAttempts)
-			wantErr(t, "Reopen by the record of before", store.Reopen(t.Context(), seen), ledger.ErrChanged)
+			wantErr(t, "Reopen by the record of before", b.ops(t, store).Reopen(t.Context(), seen), ledger.ErrChanged)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestReopenedRow(t *testing.T) {
 	t.Parallel()
 	b, store := goldenBench(t)
 	golden.Put(t, b.client, b.table, "testdata/refused.json")
-	must(t, store.Reopen(t.Context(), mustGet(t, store, order.Key)))
+	must(t, b.ops(t, store).Reopen(t.Context(), mustGet(t, store, order.Key)))
 	golden.Want(t, b.client, b.table, "testdata/reopened.json", "pk")
 	_, err := store.Claim(t.Context(), ledger.Request{Key: order.Key, Payload: []byte("another")})
 	wantErr(t, "another payload", err, ledger.ErrFingerprintMismatch)
@@ -107,9 +107,9 @@ func TestReopenRefuses(t *testing.T) {
 			must(t, c.Complete(t.Context(), 1))
 			return seen
 		}, isDone},
-		"claimed since": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+		"claimed since": {func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
 			seen := exhausted(t, store)
-			must(t, store.Reopen(t.Context(), seen))
+			must(t, b.ops(t, store).Reopen(t.Context(), seen))
 			mustClaim(t, store, order)
 			return seen
 		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
@@ -142,7 +142,7 @@ func TestReopenRefuses(t *testing.T) {
 		store := b.store(t, ledger.Config{})
 		seen := tc.since(t, b, store)
 		before := golden.Format(b.row(t, order.Key))
-		if err := store.Reopen(t.Context(), seen); !tc.want(err) {
+		if err := b.ops(t, store).Reopen(t.Context(), seen); !tc.want(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if after := golden.Format(b.row(t, order.Key)); after != before {
@@ -152,8 +152,12 @@ func TestReopenRefuses(t *testing.T) {
 
 	store, err := ledger.New(recordtest.Silent(t), "ledger", nil)
 	must(t, err)
-	recordtest.WantBad(t, store.Reopen(t.Context(), ledger.Record{}), "ledger", "Record.Key")
-	recordtest.WantBad(t, store.Forget(t.Context(), ledger.Record{}), "ledger", "Record.Key")
+	ops, err := store.Operators(recordtest.Silent(t))
+	must(t, err)
+	recordtest.WantBad(t, ops.Reopen(t.Context(), ledger.Record{}), "ledger", "Record.Key")
+	recordtest.WantBad(t, ops.Forget(t.Context(), ledger.Record{}), "ledger", "Record.Key")
+	_, err = store.Operators((*dynamodb.Client)(nil))
+	recordtest.WantBad(t, err, "ledger", "api")
 	recordtest.WantBad(t, store.Erase(t.Context(), ""), "ledger", "key")
 }
 
@@ -165,12 +169,12 @@ func TestReopenAtTheEdges(t *testing.T) {
 	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
 	forEver := ddb.Item{"pk": item.S("for ever"), "claim": item.S("x"), "state": item.S("refused"), "fence": item.N(7), "attempts": item.N(1)}
 	b.put(t, forEver)
-	must(t, store.Reopen(t.Context(), mustGet(t, store, "for ever")))
+	must(t, b.ops(t, store).Reopen(t.Context(), mustGet(t, store, "for ever")))
 
 	mustClaim(t, store, order)
 	b.clock.Add(time.Hour)
 	var busy *ledger.InProgressError
-	if err := store.Reopen(t.Context(), mustGet(t, store, order.Key)); !errors.As(err, &busy) || busy.Wait != 0 {
+	if err := b.ops(t, store).Reopen(t.Context(), mustGet(t, store, order.Key)); !errors.As(err, &busy) || busy.Wait != 0 {
 		t.Errorf("Reopen of a lapsed claim: %v", err)
 	} else if want := "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
@@ -185,7 +189,7 @@ func TestALateReopen(t *testing.T) {
 	r := &tape{API: b.client}
 	store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now, MaxAttempts: 1})
 	must(t, err)
-	must(t, store.Reopen(t.Context(), exhausted(t, store)))
+	must(t, b.ops(t, store).Reopen(t.Context(), exhausted(t, store)))
 	late := r.last()
 	exhausted(t, store)
 	if err := r.deliver(t.Context(), late); err == nil {

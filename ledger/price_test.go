@@ -21,6 +21,7 @@ import (
 func TestPrices(t *testing.T) {
 	b := newBench(t)
 	store := b.store(t, ledger.Config{})
+	ops := b.ops(t, store)
 	claim := func(key string) *ledger.Claim { return mustClaim(t, store, ledger.Request{Key: key}) }
 	completed, failed, renewed, inTransaction := claim("completed"), claim("failed"), claim("renewed"), claim("in a transaction")
 	must(t, claim("refused").Fail(t.Context(), ledger.Permanent(errCut)))
@@ -44,9 +45,9 @@ func TestPrices(t *testing.T) {
 			_, ok, err := store.Get(ctx, "completed")
 			return errors.Join(err, unless(ok, "not found"))
 		}},
-		{Func: "Store.List", Call: func(ctx context.Context) error {
+		{Func: "Operators.List", Call: func(ctx context.Context) error {
 			n := 0
-			for _, err := range store.List(ctx, ledger.Filter{Source: "nowhere"}) {
+			for _, err := range ops.List(ctx, ledger.Filter{Source: "nowhere"}) {
 				n++
 				if err != nil {
 					return err
@@ -54,9 +55,9 @@ func TestPrices(t *testing.T) {
 			}
 			return unless(n == 0, "more than nothing")
 		}},
-		{Func: "Store.Reopen", Call: func(ctx context.Context) error { return store.Reopen(ctx, reopened) }},
+		{Func: "Operators.Reopen", Call: func(ctx context.Context) error { return ops.Reopen(ctx, reopened) }},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { return store.Erase(ctx, "refused") }},
-		{Func: "Store.Forget", Call: func(ctx context.Context) error { return store.Forget(ctx, forgotten) }},
+		{Func: "Operators.Forget", Call: func(ctx context.Context) error { return ops.Forget(ctx, forgotten) }},
 		{Func: "Store.Resume", Call: func(ctx context.Context) error {
 			_, err := store.Resume(ctx, token)
 			return err
@@ -99,8 +100,8 @@ func TestPrices(t *testing.T) {
 			return err
 		}},
 		{Func: "Store.Get", Never: "UpdateItem", Why: "it reads the field claim"},
-		{Func: "Store.List", Never: "UpdateItem", Why: "as Get"},
-		{Func: "Store.Forget", Never: "UpdateItem", Why: "as Get"},
+		{Func: "Operators.List", Never: "UpdateItem", Why: "as Get"},
+		{Func: "Operators.Forget", Never: "UpdateItem", Why: "as Get"},
 		{Func: "Do", In: "ReadFirst", Call: func(ctx context.Context) error {
 			var w worker
 			again := order

@@ -49,8 +49,11 @@ func (a *Action[T]) Committed() T { return a.committed }
 //     may be sent again.
 func (a *Action[T]) Outcome(reason types.CancellationReason) (T, error) {
 	row, refused, err := ddb.Action(reason)
-	if err != nil || !refused {
+	switch {
+	case err != nil:
 		return *new(T), a.failed(err)
+	case !refused:
+		return *new(T), nil
 	}
 	return a.refused(row)
 }

@@ -35,7 +35,7 @@ func (s *ledgerStory) do(c *caller, key, payload string) *call {
 	wk := &work{s: s, caller: c, key: key, heedless: s.w.rnd.IntN(3) == 0, text: s.result()}
 	req := s.request(key, payload)
 	return s.claiming(c, req, func(ctx context.Context) any {
-		res, err := ledger.Do(ctx, s.stores[c.id], req, wk.work)
+		res, err := ledger.Do(ctx, s.stores[c.id].Store, req, wk.work)
 		return wk.answer(res, err)
 	})
 }

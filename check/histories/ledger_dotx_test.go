@@ -50,7 +50,7 @@ func (s *ledgerStory) doTx(c *caller, key, payload string) *call {
 	wk := &transacted{bold: bold, work: work{s: s, caller: c, key: key, heedless: s.w.rnd.IntN(3) == 0, text: s.result()}}
 	req := s.request(key, payload)
 	return s.claiming(c, req, func(ctx context.Context) any {
-		res, err := ledger.DoTx(ctx, s.stores[c.id], req, wk.do)
+		res, err := ledger.DoTx(ctx, s.stores[c.id].Store, req, wk.do)
 		return wk.answer(res, err)
 	})
 }

@@ -29,7 +29,7 @@ type ledgerStory struct {
 	attempts int64
 	bare     string // the key of the last row of an older system
 	forgets  bool   // then nobody erases: erasing a claim and then forgetting its row would free a key whose holder may still work
-	stores   []*ledger.Store
+	stores   []*ledger.Operators
 	grants   []*grant
 	seen     []ledger.Record // by operators
 	results  int
@@ -72,7 +72,11 @@ func newLedger(w *world) story {
 		if err != nil {
 			panic(err)
 		}
-		s.stores = append(s.stores, store)
+		ops, err := store.Operators(c.client)
+		if err != nil {
+			panic(err)
+		}
+		s.stores = append(s.stores, ops)
 	}
 	return s
 }

@@ -168,7 +168,7 @@ func typeLines(object *types.TypeName, name types.Qualifier) []string {
 }
 
 // methodLines returns the methods of a type and of a pointer to it, including
-// those of embedded types.
+// those of embedded types that are not exported.
 func methodLines(object *types.TypeName, name types.Qualifier) []string {
 	var lines []string
 	value := types.NewMethodSet(object.Type())
@@ -182,6 +182,9 @@ func methodLines(object *types.TypeName, name types.Qualifier) []string {
 				lines = append(lines, fmt.Sprintf("type %s, a method of its own package", object.Name()))
 			}
 			continue
+		}
+		if of, ok := object.Type().Underlying().(*types.Struct); ok && len(m.Index()) > 1 && of.Field(m.Index()[0]).Exported() {
+			continue // it is listed with the embedded type
 		}
 		receiver := object.Name()
 		if value.Lookup(nil, m.Obj().Name()) == nil {

@@ -117,7 +117,7 @@ func disturbedCalls(t *testing.T, pkg string, ev event.Event) (methods, *disturb
 	case "ledger":
 		var s *ledger.Store
 		s, err = ledger.New(d.client, table, &ledger.Config{Now: clock})
-		store, calls = s, ledgerCalls(s, claimOfNoTable(t).Token())
+		store, calls = s, ledgerCalls(operators(t, s, d.client), claimOfNoTable(t).Token())
 	case "message":
 		var s *message.Store
 		s, err = message.New(d.client, table, &message.Config{Now: clock})

@@ -57,7 +57,8 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	wantNamed(t, "alias", s.book, aliasCalls(s.book, ev))
 	wantNamed(t, "counter", s.limits, counterCalls(s.limits, ev))
 	wantNamed(t, "ema", s.averages, emaCalls(s.averages, ev))
-	wantNamed(t, "ledger", s.seen, ledgerCalls(s.seen, claim.Token()))
+	people := operators(t, s.seen, down)
+	wantNamed(t, "ledger", people, ledgerCalls(people, claim.Token()))
 	wantNamed(t, "ledger", claim, claimCalls(claim))
 	wantNamed(t, "memory", s.memories, memoryCalls(s.memories))
 	wantNamed(t, "message", s.said, messageCalls(s.said))
@@ -249,7 +250,16 @@ func emaCalls(s *ema.Store, ev event.Event) methods {
 	}
 }
 
-func ledgerCalls(s *ledger.Store, token string) methods {
+func operators(t *testing.T, s *ledger.Store, api ledger.OperatorsAPI) *ledger.Operators {
+	t.Helper()
+	o, err := s.Operators(api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func ledgerCalls(s *ledger.Operators, token string) methods {
 	return methods{
 		"Claim":    func(ctx context.Context) error { return failure(s.Claim(ctx, ledger.Request{Key: home})) },
 		"MarkSeen": func(ctx context.Context) error { return failure(s.MarkSeen(ctx, home)) },

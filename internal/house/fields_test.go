@@ -48,7 +48,7 @@ func TestBadInputNamesItsField(t *testing.T) {
 	t.Parallel()
 	s := storesOnDown(t)
 	stores := map[string]any{
-		"activity": s.acts, "alias": s.book, "counter": s.limits, "ema": s.averages, "ledger": s.seen,
+		"activity": s.acts, "alias": s.book, "counter": s.limits, "ema": s.averages, "ledger": operators(t, s.seen, down),
 		"memory": s.memories, "message": s.said, "pattern": s.habits, "own": s.last, "own, counted": s.counted,
 	}
 	parameters := parameterNames(t)
@@ -117,7 +117,7 @@ func TestNilClients(t *testing.T) {
 // method.
 func parameterNames(t *testing.T) map[string][]string {
 	t.Helper()
-	method := regexp.MustCompile(`(?m)^(\w+): method \(\*(?:Store|Memory|Rows)\) (\w+)\((.*?)\)(?: |$)`)
+	method := regexp.MustCompile(`(?m)^(\w+): method \(\*(?:Store|Operators|Memory|Rows)\) (\w+)\((.*?)\)(?: |$)`)
 	names := map[string][]string{}
 	for _, m := range method.FindAllStringSubmatch(read(t, apiFile), -1) {
 		var of []string

@@ -82,10 +82,14 @@ func (o *Options) fill(ctx context.Context, cfg config.Config, which string, res
 	if err != nil {
 		return err
 	}
+	seen, err := a.Seen.Operators(db.Client)
+	if err != nil {
+		return err
+	}
 	o.DB, o.Where = db.Client, db.Where
 	names := []string{"activities", "counters", "ledger"}
 	for i, t := range []Table{
-		{a.Activities.Table(), a.Activities.Backfill}, {a.Limits.Table(), a.Limits.Backfill}, {a.Seen.Table(), a.Seen.Backfill},
+		{a.Activities.Table(), a.Activities.Backfill}, {a.Limits.Table(), a.Limits.Backfill}, {a.Seen.Table(), seen.Backfill},
 	} {
 		if which == names[i] || which == "all" {
 			o.Tables = append(o.Tables, t)

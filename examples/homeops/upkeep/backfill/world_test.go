@@ -72,10 +72,12 @@ func (w *world) must(err error) {
 
 // tables returns the tables that a run goes through.
 func (w *world) tables() []backfill.Table {
+	seen, err := w.Seen.Operators(w.client)
+	w.must(err)
 	return []backfill.Table{
 		{Table: w.Activities.Table(), Backfill: w.Activities.Backfill},
 		{Table: w.Limits.Table(), Backfill: w.Limits.Backfill},
-		{Table: w.Seen.Table(), Backfill: w.Seen.Backfill},
+		{Table: w.Seen.Table(), Backfill: seen.Backfill},
 	}
 }
 
