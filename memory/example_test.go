@@ -44,20 +44,6 @@ func shop(ctx context.Context) *memory.Memory {
 	return mem
 }
 
-func ExampleNew() {
-	acts, err := activity.New(dynamotest.NewServer(nil).Client(), "shop-activities", nil)
-	if err != nil {
-		panic(err)
-	}
-	mem, err := memory.New(acts, tzclock.Stockholm)
-	if err != nil {
-		panic(err)
-	}
-	_, _, err = mem.LastOf(context.Background(), "shop-7", "")
-	fmt.Println(err)
-	// Output: memory: name must not be empty
-}
-
 func ExampleMemory_LastOf() {
 	ctx := context.Background()
 	mem := shop(ctx)

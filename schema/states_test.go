@@ -121,6 +121,7 @@ func TestKMSKeys(t *testing.T) {
 		{"", nil, ""},
 		{"", &types.SSEDescription{SSEType: types.SSETypeAes256, Status: types.SSEStatusEnabled}, ""},
 		{"", &types.SSEDescription{SSEType: types.SSETypeKms, Status: types.SSEStatusDisabled, KMSMasterKeyArn: aws.String(arn)}, ""},
+		{"", &types.SSEDescription{SSEType: types.SSETypeKms, Status: types.SSEStatusDisabling, KMSMasterKeyArn: aws.String(arn)}, ""},
 		{"", encrypted(arn), arn},
 		{"alias/aws/dynamodb", encrypted(arn), ""},
 		{"alias/aws/dynamodb", encrypted(""), ""},
