@@ -58,16 +58,6 @@ func ExampleCloudFormation() {
 	// }
 }
 
-func ExampleLogicalID() {
-	for _, table := range []string{"homeops-messages", "QuillIdempotencyLedger", "my_orders"} {
-		fmt.Println(table, schema.LogicalID(table))
-	}
-	// Output:
-	// homeops-messages HomeopsMessagesTable
-	// QuillIdempotencyLedger tableQuillIdempotencyLedger
-	// my_orders tablemyZUorders
-}
-
 // properties returns those of the one table, from JSON as a template has it.
 func properties(t *testing.T, table schema.Table) map[string]any {
 	t.Helper()

@@ -160,6 +160,10 @@ func TestDiffNamesEachDifference(t *testing.T) {
 			{What: "KMS key", Want: "alias/aws/dynamodb", InPlace: true},
 		}},
 		"what is the stack's": {func(t *schema.Table) { t.Retain = true }, nil},
+		"several": {func(t *schema.Table) { t.Indexes = nil }, []schema.Difference{
+			{What: "index by-day", Got: "(day S)", Tolerated: true, InPlace: true},
+			{What: "index by-user", Got: byUser, Tolerated: true, InPlace: true},
+		}},
 	} {
 		other := stands
 		other.Indexes = append([]schema.Index{}, stands.Indexes...)

@@ -181,7 +181,8 @@ func TestCreateWaits(t *testing.T) {
 	}
 }
 
-func TestCreateEndsWithItsContext(t *testing.T) {
+// Create waits as long as its context allows, but not for what does not pass by itself.
+func TestCreateDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := fake(dynamotest.New(t, nil).Client(), map[string][]answer{"DescribeTable": {status("CREATING")}})
@@ -190,11 +191,7 @@ func TestCreateEndsWithItsContext(t *testing.T) {
 		if err := schema.Create(ctx, f, table("messages")); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
+		f = fake(dynamotest.New(t, nil).Client(), map[string][]answer{"DescribeTable": {status("ARCHIVED")}})
+		wantMismatch(t, schema.Create(t.Context(), f, table("messages")), "its status is ARCHIVED")
 	})
-}
-
-func TestCreateDoesNotWaitForWhatDoesNotPass(t *testing.T) {
-	t.Parallel()
-	f := fake(dynamotest.New(t, nil).Client(), map[string][]answer{"DescribeTable": {status("ARCHIVED")}})
-	wantMismatch(t, schema.Create(t.Context(), f, table("messages")), "its status is ARCHIVED")
 }

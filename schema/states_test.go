@@ -126,6 +126,7 @@ func TestKMSKeys(t *testing.T) {
 		{"alias/aws/dynamodb", encrypted(arn), ""},
 		{"alias/aws/dynamodb", encrypted(""), ""},
 		{"alias/ours", encrypted(arn), ""},
+		{"arn:aws:kms:eu-north-1:111122223333:alias/ours", encrypted(arn), ""},
 		{"alias/ours", encrypted(""), "alias/aws/dynamodb"},
 		{"alias/ours", encrypted("alias/theirs"), "alias/theirs"},
 		{arn, encrypted(arn), ""},

@@ -2,14 +2,12 @@ package cookbook_test
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 	"time"
 	_ "time/tzdata"
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/cookbook"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -107,39 +105,6 @@ func TestNoRoomIsAnAnswer(t *testing.T) {
 	wantUsed(t, s, 1000)
 }
 
-// A delivery that overtakes the hold's comes again.
-func TestCapturedBeforeItIsHeld(t *testing.T) {
-	t.Parallel()
-	_, s := opened(t)
-	h := kept(t, "1001", 700)
-	if _, err := s.Capture(t.Context(), h, 450); !errors.Is(err, counter.ErrNotFound) {
-		t.Errorf("got %v", err)
-	}
-	wantUsed(t, s, 0)
-}
-
-// After a refund that came first the purchase holds nothing, and cannot be settled.
-func TestARefundMayComeFirst(t *testing.T) {
-	t.Parallel()
-	_, s := opened(t)
-	h := kept(t, "1001", 700)
-	for range 2 {
-		if err := s.Void(t.Context(), h); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		grant, err := s.Authorize(t.Context(), h)
-		if grant.OK || !grant.Refunded || err != nil {
-			t.Errorf("authorized as %+v, %v", grant, err)
-		}
-	}
-	if grant, err := s.Capture(t.Context(), h, 450); grant.OK || !grant.Refunded || err != nil {
-		t.Errorf("captured as %+v, %v", grant, err)
-	}
-	wantUsed(t, s, 0)
-}
-
 func TestWhatAHoldCosts(t *testing.T) {
 	t.Parallel()
 	db, s := opened(t)
@@ -164,30 +129,4 @@ func TestWhatAHoldCosts(t *testing.T) {
 		db.Meter(step.do).Want(t, step.want)
 	}
 	wantUsed(t, s, 0)
-}
-
-// Bad input is refused before a request; 0 is not taken for 1.
-func TestInvalidHolds(t *testing.T) {
-	t.Parallel()
-	db, s := opened(t)
-	cost := db.Meter(func() {
-		var bad *event.InputError
-		for _, p := range []cookbook.Purchase{
-			{Customer: "ann", PlacedAt: placed, Cents: 1}, {Order: "1", PlacedAt: placed}, {Order: "1", Cents: 1},
-		} {
-			if h, err := p.Hold(); !errors.As(err, &bad) {
-				t.Errorf("%+v gives %+v, %v", p, h, err)
-			}
-		}
-		var none cookbook.Hold
-		_, authorized := s.Authorize(t.Context(), none)
-		_, captured := s.Capture(t.Context(), none, 1)
-		_, nothing := s.Capture(t.Context(), kept(t, "1", 1), 0)
-		for _, err := range []error{authorized, captured, nothing, s.Void(t.Context(), none)} {
-			if !errors.As(err, &bad) {
-				t.Errorf("got %v", err)
-			}
-		}
-	})
-	cost.Want(t, dynamotest.Price{})
 }
