@@ -50,7 +50,7 @@ func TestCheckDate(t *testing.T) {
 		}
 	}
 	wantBadInput(t, "zero", tzclock.Date{}.Check("counter", "Date"), "counter", "Date", "must be given")
-	for text, d := range map[string]tzclock.Date{ // for error messages, what is no day has a text
+	for text, d := range map[string]tzclock.Date{ // what is not a day has a text, for error messages
 		"2026-02-29": date(2026, 2, 29), "2026-13-01": date(2026, 13, 1), "2026-00-01": date(2026, 0, 1), "2026-01-00": date(2026, 1, 0),
 		"0000-01-01": date(0, 1, 1), "10000-01-01": date(10000, 1, 1), "-001-01-01": date(-1, 1, 1),
 		"2026-100-01": date(2026, 100, 1), "2026--1-01": date(2026, -1, 1), "2026-01-100": date(2026, 1, 100), "2026-01--1": date(2026, 1, -1),

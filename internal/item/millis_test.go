@@ -21,6 +21,7 @@ func TestCeilMillis(t *testing.T) {
 		{noon.Add(-1), 1774785600000},
 		{time.Unix(0, 0), 0},
 		{time.Unix(0, -1), 0},
+		{time.Unix(-1, 0), 0},
 		{time.Unix(math.MinInt64/2, 0), 0},
 		{time.UnixMilli(item.MaxMillis), item.MaxMillis},
 		{time.UnixMilli(item.MaxMillis).Add(1), item.MaxMillis + 1},
