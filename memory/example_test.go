@@ -52,18 +52,6 @@ func ExampleMemory_LastOf() {
 	// Output: Bo 2026-03-24 true <nil>
 }
 
-func ExampleMemory_LastBy() {
-	ctx := context.Background()
-	mem := shop(ctx)
-	last, ok, err := mem.LastBy(ctx, "shop-7", "42", "order")
-	fmt.Println(last.At.Format(time.DateOnly), ok, err)
-	_, ok, err = mem.LastBy(ctx, "shop-7", "77", "return")
-	fmt.Println(ok, err)
-	// Output:
-	// 2026-03-23 true <nil>
-	// false <nil>
-}
-
 func ExampleMemory_CountBy() {
 	ctx := context.Background()
 	mem := shop(ctx)
