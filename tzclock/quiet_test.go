@@ -102,6 +102,7 @@ func TestParseQuiet(t *testing.T) {
 	}
 	for _, q := range []tzclock.Quiet{
 		{From: tzclock.TimeOfDay{Hour: 24}},
+		{From: tzclock.TimeOfDay{Minute: 60}},
 		{To: tzclock.TimeOfDay{Minute: -1}},
 	} {
 		wantBadInput(t, q.String(), q.Check("homeops", "quiet hours"), "homeops", "quiet hours", "00:00 to 23:59")

@@ -166,6 +166,12 @@ func TestCheckSize(t *testing.T) {
 	recordtest.WantBad(t, item.CheckSize("message", "Text", over), "message", "Text")
 }
 
+func TestNames(t *testing.T) {
+	if got := item.Names("pk", "ttl"); len(got) != 2 || got["#pk"] != "pk" || got["#ttl"] != "ttl" {
+		t.Errorf("Names = %v", got)
+	}
+}
+
 // DynamoDB ignores a TTL that is not a time, and so does Expired.
 func TestExpired(t *testing.T) {
 	now := time.Unix(1000, 999)
