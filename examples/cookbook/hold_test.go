@@ -2,12 +2,14 @@ package cookbook_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 	_ "time/tzdata"
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/cookbook"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -129,4 +131,30 @@ func TestWhatAHoldCosts(t *testing.T) {
 		db.Meter(step.do).Want(t, step.want)
 	}
 	wantUsed(t, s, 0)
+}
+
+// Bad input is refused before a request; 0 is not taken for 1.
+func TestInvalidHolds(t *testing.T) {
+	t.Parallel()
+	db, s := opened(t)
+	cost := db.Meter(func() {
+		var bad *event.InputError
+		for _, p := range []cookbook.Purchase{
+			{Customer: "ann", PlacedAt: placed, Cents: 1}, {Order: "1", PlacedAt: placed}, {Order: "1", Cents: 1},
+		} {
+			if h, err := p.Hold(); !errors.As(err, &bad) {
+				t.Errorf("%+v gives %+v, %v", p, h, err)
+			}
+		}
+		var none cookbook.Hold
+		_, authorized := s.Authorize(t.Context(), none)
+		_, captured := s.Capture(t.Context(), none, 1)
+		_, nothing := s.Capture(t.Context(), kept(t, "1", 1), 0)
+		for _, err := range []error{authorized, captured, nothing, s.Void(t.Context(), none)} {
+			if !errors.As(err, &bad) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+	cost.Want(t, dynamotest.Price{})
 }
