@@ -391,6 +391,9 @@ func TestDeliveriesThatEnd(t *testing.T) {
 				if _, err := l.worker.Activities.Record(t.Context(), activity.Activity{Scope: chat, Actor: "7", Event: ev, Name: "laundry"}); err != nil {
 					t.Fatal(err)
 				}
+				if err := l.worker.handle(t.Context(), body(now)); err != nil && name == "a week old" {
+					t.Errorf("it is a dead letter: %v", err)
+				}
 				if err := l.queue.Send(t.Context(), body(now)); err != nil {
 					t.Fatal(err)
 				}
