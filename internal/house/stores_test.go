@@ -135,7 +135,10 @@ func pkgOf(of any) string {
 func validArgs(t *testing.T, pkg string, method reflect.Method) ([]reflect.Value, []string) {
 	t.Helper()
 	of, _, _ := strings.Cut(method.Type.In(0).Elem().Name(), "[")
-	names := parameterNames()[pkg+"."+of+"."+method.Name]
+	names, ok := parameterNames()[pkg+"."+of+"."+method.Name]
+	if !ok { // of a store that the type embeds
+		names = parameterNames()[pkg+".Store."+method.Name]
+	}
 	if len(names) != method.Type.NumIn()-1 {
 		t.Fatalf("%s.%s: the API's list names %d parameters", pkg, method.Name, len(names))
 	}
