@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/homeops/ddbpatterns/"
 
-// operations are the operations that rightsOf knows.
+// operations are those that read and write rows.
 var operations = []string{
 	"BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "TransactWriteItems", "UpdateItem",
 }
