@@ -2,7 +2,6 @@ package alias_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -105,67 +104,6 @@ func TestConfirmedByOfFormat1(t *testing.T) {
 	means(t, w.f, "torkning", 1)
 }
 
-// A writer of format 1 beside this one moves confirmedBy, and its Forget leaves
-// the set of events.
-func TestConfirmBesideFormat1(t *testing.T) {
-	t.Parallel()
-	w := confirmed(t)
-	row := w.f.stored(t, "ALIAS#-100123", "ta disken")
-	w.f.write(t, with(row, map[string]any{"confirmedBy": s(eventAt(t, 9).String()), "confirmations": n("9")}))
-	do(t, event.Duplicate)(w.confirm("diskning", 9))
-	refused(t, event.ErrTooOld)(w.confirm("diskning", 10))
-	do(t, event.Created)(w.confirm("diskning", 8))
-	means(t, w.f, "diskning", 10)
-
-	left := with(golden(t, "forgotten"), map[string]any{"confirmers": row["confirmers"], "namedBy": s(eventAt(t, 59).String())})
-	w.f.write(t, left)
-	do(t, event.Created)(w.put("torkning", 50))
-	do(t, event.Created)(w.confirm("torkning", 14))
-	means(t, w.f, "torkning", 1)
-}
-
-func TestConfirmsSideBySideCountOnce(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		open func(testing.TB) writer
-		most int64
-	}{
-		"fewer than are remembered": {func(t testing.TB) writer {
-			w := newWriter(t)
-			do(t, event.Created)(w.put("diskning", 60))
-			return w
-		}, 6},
-		"a full set": {confirmed, 14},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := c.open(t)
-			before, _, err := w.f.Get(t.Context(), chat, "ta disken")
-			if err != nil {
-				t.Fatal(err)
-			}
-			counted := make([]int64, 18)
-			sideBySide(18, func(i int) { // each of 6 events three times
-				out, err := w.confirm("diskning", 1+i%6)
-				if err != nil {
-					t.Error(err)
-				}
-				if out == event.Created {
-					counted[i] = 1
-				}
-			})
-			sum := before.Confirmations
-			for _, c := range counted {
-				sum += c
-			}
-			if sum != c.most {
-				t.Errorf("%d were counted, want %d", sum, c.most)
-			}
-			means(t, w.f, "diskning", c.most)
-		})
-	}
-}
-
 // A confirmation of a full set is two updates, and another write may come between.
 func TestConfirmMeetsAnother(t *testing.T) {
 	t.Parallel()
@@ -263,41 +201,6 @@ func TestConfirmOfAFullSetLosesReplies(t *testing.T) {
 				do(t, event.Duplicate)(w.confirm("diskning", 5))
 				means(t, w.f, "diskning", 9)
 			})
-		}
-	}
-}
-
-// A caller that never gets the reply, and calls again.
-func TestConfirmComesAgain(t *testing.T) {
-	t.Parallel()
-	for nth := 1; nth <= 2; nth++ {
-		w := confirmed(t)
-		w.f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: nth})
-		single := fixture{w.f.through(t, once(w.f.db.Client()), nil), w.f.db, w.f.table}
-		if _, err := (writer{t, single}).confirm("diskning", 5); err == nil {
-			t.Fatal("no error")
-		}
-		out, err := w.confirm("diskning", 5)
-		if err != nil || (out == event.Created) != (nth == 1) {
-			t.Errorf("%d: %v, %v", nth, out, err)
-		}
-		means(t, w.f, "diskning", 9)
-	}
-}
-
-// A set that this package cannot have written is an error, too.
-func TestUnreadableConfirmers(t *testing.T) {
-	t.Parallel()
-	for name, value := range map[string]map[string]any{
-		"no event": set([]byte("short")), "no set": s("x"),
-	} {
-		w := newWriter(t)
-		w.f.write(t, with(golden(t, "put"), map[string]any{"confirmers": value, "confirmations": n("1")}))
-		if got, err := w.f.All(t.Context(), chat); err == nil {
-			t.Errorf("%s: All: %v", name, got)
-		}
-		if out, err := w.confirm("torkning", 5); err == nil || errors.Is(err, event.ErrTooOld) {
-			t.Errorf("%s: Confirm: %v, %v", name, out, err)
 		}
 	}
 }

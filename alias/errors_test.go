@@ -115,39 +115,3 @@ func TestErrorsAboutItemsNameTheMethod(t *testing.T) {
 		})
 	}
 }
-
-// A caller that waits for another's read and gives up gets an error with its
-// own method's name.
-func TestWaitingNamesTheMethod(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	under, end := make(chan struct{}), make(chan struct{})
-	store := f.through(t, slow{f.db.Client(), under, end}, nil)
-	done := make(chan error)
-	go func() { _, err := store.All(t.Context(), chat); done <- err }()
-	<-under
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, _, err := store.Resolve(ctx, chat, "pant")
-	want := "alias: Resolve on table " + f.table + ": waiting for the rows of the scope: context canceled"
-	if !errors.Is(err, context.Canceled) || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	close(end)
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-}
-
-// slow is a client whose queries report that they have begun, and end when the
-// test lets them.
-type slow struct {
-	*dynamodb.Client
-	under, end chan struct{}
-}
-
-func (s slow) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	close(s.under)
-	<-s.end
-	return s.Client.Query(ctx, in, options...)
-}

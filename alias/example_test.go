@@ -171,46 +171,6 @@ func ExampleStore_Seed() {
 	// Output: 1 1 <nil>
 }
 
-func ExampleStore_Resolve() {
-	ctx, book := context.Background(), exampleBook()
-	a, ok, err := book.Resolve(ctx, "shop-7", "RUNNING  shoes")
-	fmt.Println(a.Name, ok, err)
-	_, ok, err = book.Resolve(ctx, "shop-7", "sneakers")
-	fmt.Println(ok, err)
-	// Output:
-	// shoes true <nil>
-	// false <nil>
-}
-
-func ExampleStore_Get() {
-	a, ok, err := exampleBook().Get(context.Background(), "shop-7", "Trainers")
-	fmt.Println(a.Phrase, a.Name, a.Source, ok, err)
-	// Output: trainers shoes seed true <nil>
-}
-
-func ExampleStore_All() {
-	all, err := exampleBook().All(context.Background(), "shop-7")
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, a := range all {
-		fmt.Printf("%s → %s\n", a.Phrase, a.Name)
-	}
-	// Output:
-	// coat → jackets
-	// rain coat → rainwear
-	// running shoes → shoes
-	// trainers → shoes
-	// 🧢 → hats
-}
-
-func ExampleStore_Refresh() {
-	ctx, book := context.Background(), exampleBook()
-	all, err := book.Refresh(ctx, "shop-7") // including what other processes wrote
-	fmt.Println(len(all), err)
-	// Output: 5 <nil>
-}
-
 func ExampleStore_PhrasesOf() {
 	phrases, err := exampleBook().PhrasesOf(context.Background(), "shop-7", "shoes")
 	if err != nil {
@@ -252,16 +212,4 @@ func ExampleStore_Adopt() {
 	// 1 <nil>
 	// 0 <nil>
 	// shoes true <nil>
-}
-
-func ExampleStore_Erase() {
-	ctx, book := context.Background(), exampleBook()
-	fmt.Println(book.Erase(ctx, "shop-7"))
-	fmt.Println(book.Erase(ctx, "shop-7")) // call it until it returns 0
-	all, err := book.All(ctx, "shop-7")
-	fmt.Println(len(all), err)
-	// Output:
-	// 5 <nil>
-	// 0 <nil>
-	// 0 <nil>
 }

@@ -111,19 +111,6 @@ func TestNormalizeKeepsFlagsOfRegions(t *testing.T) {
 	}
 }
 
-func TestNormalizeKeepsWordsApart(t *testing.T) {
-	t.Parallel()
-	for _, pair := range [][2]string{
-		{"båda", "bada"}, {"får", "far"}, {"köra", "kora"}, {"ä", "æ"}, {"👍🏽", "👍"}, {"🇸🇪", "🇪🇸"}, {"disk", "disk."},
-	} {
-		a, errA := alias.Normalize(pair[0])
-		b, errB := alias.Normalize(pair[1])
-		if errA != nil || errB != nil || a == b {
-			t.Errorf("Normalize(%q) = %q, %v; Normalize(%q) = %q, %v", pair[0], a, errA, pair[1], b, errB)
-		}
-	}
-}
-
 // Laws: the normal form of every character is a fixed point, alone and under
 // marks that reorder, compose and fold, and the same in either case.
 func TestNormalizeEveryCharacter(t *testing.T) {

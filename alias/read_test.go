@@ -174,30 +174,3 @@ func TestLargeBook(t *testing.T) {
 		t.Errorf("PhrasesOf: %d, %v", len(got), err)
 	}
 }
-
-// Concurrent readers never see a phrase half changed, and in the end all see
-// the same.
-func TestReadersAndWritersSideBySide(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	const people = 6
-	sideBySide(people, func(i int) {
-		phrase := fmt.Sprintf("fras %d", i)
-		for minutes := range 5 {
-			correct := alias.Correct{Scope: chat, Phrase: phrase, Name: fmt.Sprintf("namn %d", minutes), Event: eventAt(t, 60-minutes)}
-			do(t, event.Created)(f.Correct(t.Context(), correct))
-			got, err := f.Match(t.Context(), chat, "nu "+phrase+"!")
-			if err != nil || len(got) != 1 || got[0].Name != correct.Name {
-				t.Errorf("after its own write %d sees %v, %v", i, got, err)
-			}
-		}
-	})
-	want, err := f.Refresh(t.Context(), chat)
-	if err != nil || len(want) != people {
-		t.Fatalf("Refresh: %v, %v", want, err)
-	}
-	got, err := f.All(t.Context(), chat)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("%v (-want +got)\n%s", err, diff)
-	}
-}

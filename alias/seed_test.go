@@ -47,17 +47,6 @@ func TestSeedIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestSeedLeavesWhatWasLearned(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("torkning", 60))
-	done, err := w.f.Seed(t.Context(), chat, map[string]string{"Ta disken": "diskning", "ta  disken": "diskning", "pant": "pantning"})
-	if want := (alias.Seeded{Created: 1, Kept: 1}); err != nil || done != want {
-		t.Errorf("Seed: %+v, %v", done, err)
-	}
-	means(t, w.f, "torkning", 0)
-}
-
 // A process with an old cache does not overwrite what it has not seen.
 func TestSeedBehindItsTimes(t *testing.T) {
 	t.Parallel()
@@ -76,61 +65,6 @@ func TestSeedBehindItsTimes(t *testing.T) {
 	got, _, err := behind.Resolve(t.Context(), chat, "ta disken")
 	if err != nil || got.Name != "torkning" {
 		t.Errorf("Resolve: %+v, %v", got, err)
-	}
-}
-
-// A process with an old cache does not bring back what was forgotten since,
-// either.
-func TestSeedBehindAForget(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	behind := w.f.another(t, nil)
-	if got, err := behind.All(t.Context(), chat); err != nil || len(got) != 0 {
-		t.Fatalf("All: %v, %v", got, err)
-	}
-	do(t, event.Created)(w.put("torkning", 60))
-	do(t, event.Created)(w.forget(50))
-	done, err := behind.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"})
-	if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
-		t.Errorf("Seed: %+v, %v", done, err)
-	}
-	means(t, w.f, "", 0)
-}
-
-func TestSeedSideBySide(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	created := make([]int, 4)
-	sideBySide(len(created), func(i int) {
-		done, err := f.another(t, nil).Seed(t.Context(), chat, vocabulary())
-		if err != nil || done.Created+done.Kept != 80 {
-			t.Errorf("Seed: %+v, %v", done, err)
-		}
-		created[i] = done.Created
-	})
-	if sum := created[0] + created[1] + created[2] + created[3]; sum != 80 {
-		t.Errorf("created %v", created)
-	}
-}
-
-// After a Seed the same store knows the phrases without reading.
-func TestSeedLeavesTheBookWarm(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "pant", Name: "pantning", Event: eventAt(t, 60), Actor: "42"}))
-	if _, err := f.Seed(t.Context(), chat, map[string]string{"diska": "diskning", "pant": "?"}); err != nil {
-		t.Fatal(err)
-	}
-	var warm []alias.Alias
-	cost := f.db.Meter(func() {
-		var err error
-		if warm, err = f.All(t.Context(), chat); err != nil {
-			t.Error(err)
-		}
-	})
-	cold, err := f.another(t, nil).All(t.Context(), chat)
-	if diff := cmp.Diff(cold, warm); err != nil || diff != "" || cost.Requests != 0 {
-		t.Errorf("%v, %v, (-cold +warm)\n%s", err, cost, diff)
 	}
 }
 
@@ -214,25 +148,6 @@ func TestSeedIsBounded(t *testing.T) {
 		close(api.release)
 		group.Wait()
 	})
-}
-
-func TestSeedCancelled(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	store := f.another(t, nil)
-	if _, err := store.All(t.Context(), chat); err != nil { // warm, so that it comes to the puts
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := store.Seed(ctx, chat, map[string]string{"diska": "diskning", "pant": "pantning"})
-	var left *event.LeftoverError
-	if !errors.As(err, &left) || len(left.Leftovers) != 2 || !errors.Is(err, context.Canceled) {
-		t.Errorf("Seed: %v", err)
-	}
-	if got, err := store.All(t.Context(), chat); err != nil || len(got) != 0 {
-		t.Errorf("All: %v, %v", got, err)
-	}
 }
 
 // The budget of a household: reading its seeds costs 2.5 RCU, once.

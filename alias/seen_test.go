@@ -1,12 +1,8 @@
 package alias_test
 
 import (
-	"context"
-	"fmt"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -40,38 +36,6 @@ func (f fixture) learns(t *testing.T, scope string) {
 	t.Helper()
 	put := alias.Put{Scope: scope, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 60)}
 	do(t, event.Created)(f.Put(t.Context(), put))
-}
-
-func TestOwnWritesAreSeenWithoutACache(t *testing.T) {
-	t.Parallel()
-	f := behind(t, func(c *alias.Config) { c.NoCache = true })
-	f.learns(t, chat)
-	for range 3 {
-		f.resolves(t, chat, "ta disken", "diskning")
-	}
-	f.resolves(t, chat, "pant", "pantning")
-	means(t, f, "diskning", 0) // Get is consistent whatever was written
-}
-
-func TestOwnWritesAreSeenAfterOtherReads(t *testing.T) {
-	t.Parallel()
-	f := behind(t, func(c *alias.Config) { c.CacheScopes = 1 })
-	f.learns(t, chat)
-	for range 3 {
-		f.resolves(t, chat, "ta disken", "diskning")
-		f.resolves(t, "another", "ta disken", "")
-	}
-}
-
-func TestOwnWritesAreSeenAfterMoreWritesThanAreRemembered(t *testing.T) {
-	t.Parallel()
-	f := behind(t, func(c *alias.Config) { c.CacheScopes = 1 })
-	for _, scope := range []string{chat, "another", "a third"} {
-		f.learns(t, scope)
-	}
-	for _, scope := range []string{chat, "another", "a third"} {
-		f.resolves(t, scope, "ta disken", "diskning")
-	}
 }
 
 func TestSeedsAreSeen(t *testing.T) {
@@ -142,69 +106,6 @@ func TestSeedOfKnownPhrasesIsNoWrite(t *testing.T) {
 		t.Fatalf("Seed: %+v, %v", done, err)
 	}
 	f.db.Meter(func() { f.resolves(t, chat, "pant", "pantning") }).Want(t, price(1, 0.5, 0))
-}
-
-// gate holds a Query up until it is opened.
-type gate struct {
-	*dynamodb.Client
-	hold    int // the number of that Query, from 1
-	queries int
-	held    chan struct{} // closed when it is held
-	open    chan struct{}
-}
-
-func (g *gate) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	g.queries++
-	if g.queries == g.hold {
-		close(g.held)
-		<-g.open
-	}
-	return g.Client.Query(ctx, in, options...)
-}
-
-// Later questions see what a Refresh returned, even if another read of the
-// scope began after it, ended before it, and has missed something.
-func TestOvertakenRefreshIsSeen(t *testing.T) {
-	t.Parallel()
-	overtake := map[string]func(context.Context, *alias.Store) error{
-		"Refresh": func(ctx context.Context, s *alias.Store) error { _, err := s.Refresh(ctx, chat); return err },
-		"Seed":    func(ctx context.Context, s *alias.Store) error { _, err := s.Seed(ctx, chat, nil); return err },
-	}
-	for name, overtake := range overtake {
-		for _, warm := range []bool{true, false} {
-			t.Run(fmt.Sprint(name, " warm ", warm), func(t *testing.T) {
-				t.Parallel()
-				f := behind(t, nil)
-				g := &gate{Client: f.db.Client(), hold: 1, held: make(chan struct{}), open: make(chan struct{})}
-				reader := fixture{f.through(t, g, nil), f.db, f.table}
-				if warm {
-					g.hold = 2
-					reader.resolves(t, chat, "pant", "pantning")
-				}
-				refreshed := make(chan int)
-				go func() {
-					all, err := reader.Refresh(t.Context(), chat)
-					if err != nil {
-						t.Error(err)
-					}
-					refreshed <- len(all)
-				}()
-				<-g.held
-				if err := overtake(t.Context(), reader.Store); err != nil {
-					t.Error(err)
-				}
-				f.learns(t, chat) // another Store
-				close(g.open)
-				if got := <-refreshed; got != 2 {
-					t.Errorf("Refresh: %d aliases, want 2", got)
-				}
-				reader.resolves(t, chat, "ta disken", "diskning")
-				if g.queries < 3 {
-					t.Errorf("%d queries: nothing overtook it", g.queries)
-				}
-			})
-		}
-	}
 }
 
 // The same holds for adopted and erased rows.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -50,6 +49,24 @@ func refused(t testing.TB, want error) func(event.Outcome, error) {
 	}
 }
 
+// answered returns the answer of a write in one word.
+func answered(out event.Outcome, err error) string {
+	var taken *alias.TakenError
+	switch {
+	case err == nil:
+		return out.String()
+	case errors.As(err, &taken):
+		return "taken by " + taken.Owner
+	case errors.Is(err, event.ErrSuperseded):
+		return "superseded"
+	case errors.Is(err, event.ErrTooOld):
+		return "too old"
+	case errors.Is(err, alias.ErrNotFound):
+		return "not found"
+	}
+	return err.Error()
+}
+
 // means fails the test unless the phrase stands for the name and was confirmed
 // that many times. "" means no name.
 func means(t testing.TB, f fixture, name string, confirmations int64) {
@@ -91,39 +108,6 @@ func TestPutRefusesToHijack(t *testing.T) {
 	owner(t, "diskning")(w.put("städning", 50))
 	owner(t, "diskning")(w.put("städning", 70))
 	do(t, event.Duplicate)(w.put("diskning", 60))
-	do(t, event.Duplicate)(w.put("diskning", 50))
-	means(t, w.f, "diskning", 0)
-}
-
-// The event that named a phrase is known, so that earlier messages can be read
-// without the phrase.
-func TestNamedBy(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	namedBy := func(want event.Event) {
-		t.Helper()
-		if got, ok, err := w.f.Resolve(t.Context(), chat, "ta disken"); err != nil || !ok || got.NamedBy != want {
-			t.Errorf("named by %v, want %v: %v, %v", got.NamedBy, want, ok, err)
-		}
-	}
-	if _, err := w.f.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"}); err != nil {
-		t.Fatal(err)
-	}
-	namedBy(event.Event{})
-	do(t, event.Created)(w.confirm("diskning", 60))
-	namedBy(event.Event{})
-	do(t, event.Created)(w.correct("städning", 50))
-	do(t, event.Created)(w.confirm("städning", 40))
-	namedBy(eventAt(t, 50))
-	do(t, event.Created)(w.forget(30))
-	do(t, event.Created)(w.put("diskning", 20))
-	namedBy(eventAt(t, 20))
-}
-
-func TestPutKeepsWhatWasConfirmed(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("diskning", 60))
 	do(t, event.Created)(w.confirm("diskning", 50))
 	do(t, event.Duplicate)(w.put("diskning", 40))
 	means(t, w.f, "diskning", 1)
@@ -140,19 +124,6 @@ func TestConfirmOfTheOldNameIsNotCounted(t *testing.T) {
 	means(t, w.f, "torkning", 0)
 	do(t, event.Created)(w.confirm("torkning", 30))
 	means(t, w.f, "torkning", 1)
-}
-
-// A confirmation that was counted for the name before is not counted again.
-func TestConfirmRedeliveredAfterACorrection(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("diskning", 60))
-	do(t, event.Created)(w.confirm("diskning", 50))
-	do(t, event.Created)(w.confirm("diskning", 30))
-	do(t, event.Created)(w.correct("torkning", 40))
-	refused(t, event.ErrSuperseded)(w.confirm("diskning", 50))
-	owner(t, "torkning")(w.confirm("diskning", 30))
-	means(t, w.f, "torkning", 0)
 }
 
 func TestCorrectLaterEventWins(t *testing.T) {
@@ -231,27 +202,6 @@ func TestCorrectMeetsAnother(t *testing.T) {
 	}
 }
 
-func TestCorrectTeachesAFreePhrase(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.correct("diskning", 60))
-	do(t, event.Duplicate)(w.correct("diskning", 60))
-	means(t, w.f, "diskning", 0)
-}
-
-func TestCorrectTakesSeedsToo(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	if _, err := w.f.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"}); err != nil {
-		t.Fatal(err)
-	}
-	do(t, event.Created)(w.correct("torkning", 60))
-	got, _, err := w.f.Resolve(t.Context(), chat, "ta disken")
-	if err != nil || got.Name != "torkning" || got.Source != alias.Learned {
-		t.Errorf("Resolve: %+v, %v", got, err)
-	}
-}
-
 func TestForget(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -305,6 +255,29 @@ func TestForgottenStaysForgotten(t *testing.T) {
 	means(t, w.f, "torkning", 0)
 }
 
+// A Forget of a phrase that is forgotten already is noted, and so is one of a
+// phrase that was never taught: an earlier event that arrives later does not
+// undo it.
+func TestForgetIsNotedWhateverStands(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	do(t, event.Created)(w.forget(50))
+	refused(t, alias.ErrNotFound)(w.forget(20))
+	do(t, event.Duplicate)(w.forget(20))
+	refused(t, event.ErrSuperseded)(w.correct("torkning", 30))
+	refused(t, event.ErrSuperseded)(w.put("torkning", 30))
+	means(t, w.f, "", 0)
+
+	w = newWriter(t)
+	refused(t, alias.ErrNotFound)(w.forget(20))
+	do(t, event.Duplicate)(w.forget(20))
+	refused(t, event.ErrSuperseded)(w.put("diskning", 30))
+	refused(t, event.ErrSuperseded)(w.forget(30))
+	do(t, event.Created)(w.put("diskning", 10))
+	means(t, w.f, "diskning", 0)
+}
+
 // Law: in any order of arrival, and with every event delivered twice, the last
 // event decides the name.
 func TestCorrectionsConverge(t *testing.T) {
@@ -330,62 +303,6 @@ func TestCorrectionsConverge(t *testing.T) {
 			means(t, w.f, "10", 0)
 		})
 	}
-}
-
-// writers is how many write at once.
-const writers = 12
-
-func TestPutsSideBySideHaveOneOwner(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	created, owners := make([]bool, writers), make([]string, writers)
-	sideBySide(writers, func(i int) {
-		out, err := w.put(fmt.Sprint(i), 60)
-		var taken *alias.TakenError
-		switch {
-		case errors.As(err, &taken):
-			owners[i] = taken.Owner
-		case err != nil:
-			t.Error(err)
-		default:
-			created[i], owners[i] = out == event.Created, fmt.Sprint(i)
-		}
-	})
-	winners := 0
-	for i := range writers {
-		if created[i] {
-			winners++
-		}
-		if owners[i] != owners[0] {
-			t.Errorf("owners differ: %v", owners)
-		}
-	}
-	if winners != 1 {
-		t.Errorf("%d were Created", winners)
-	}
-	means(t, w.f, owners[0], 0)
-}
-
-func TestCorrectionsSideBySideEndInTheLast(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	sideBySide(writers, func(i int) {
-		// Only two names, so that some correct to the current one.
-		if _, err := w.correct(fmt.Sprint(i%2), 50-i); err != nil && !errors.Is(err, event.ErrSuperseded) {
-			t.Error(err)
-		}
-	})
-	means(t, w.f, fmt.Sprint((writers-1)%2), 0)
-	refused(t, event.ErrSuperseded)(w.correct("x", 50-writers+2))
-}
-
-// sideBySide runs f that many times at once, and waits.
-func sideBySide(times int, f func(i int)) {
-	var group sync.WaitGroup
-	for i := range times {
-		group.Go(func() { f(i) })
-	}
-	group.Wait()
 }
 
 // A write whose reply was lost takes effect once; the second try only sees that
@@ -426,122 +343,6 @@ func TestLostReplies(t *testing.T) {
 	}
 }
 
-// refusesAll fails the test for each call that is not refused before any
-// request, or whose error names another field.
-func refusesAll(t *testing.T, f fixture, field string, calls ...func() error) {
-	t.Helper()
-	for i, call := range calls {
-		var err error
-		cost := f.db.Meter(func() { err = call() })
-		recordtest.WantBad(t, err, "alias", field, "call", i)
-		if cost.Requests != 0 {
-			t.Errorf("%s %d: sent %v", field, i, cost)
-		}
-	}
-}
-
-var long = strings.Repeat("x", 2049)
-
-func TestBadScope(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	ctx, ev := t.Context(), eventAt(t, 60)
-	refusesAll(t, f, "Scope",
-		func() error { _, err := f.Put(ctx, alias.Put{Phrase: "x", Name: "y", Event: ev}); return err },
-		func() error {
-			_, err := f.Put(ctx, alias.Put{Scope: "\xff", Phrase: "x", Name: "y", Event: ev})
-			return err
-		},
-		func() error {
-			_, err := f.Put(ctx, alias.Put{Scope: long[:2040], Phrase: "x", Name: "y", Event: ev})
-			return err
-		},
-		func() error { _, err := f.Seed(ctx, "", map[string]string{"x": "y"}); return err },
-		func() error { _, err := f.All(ctx, ""); return err },
-		func() error { _, err := f.All(ctx, long); return err },
-		func() error { _, err := f.Refresh(ctx, ""); return err },
-		func() error { _, _, err := f.Resolve(ctx, "", "x"); return err },
-		func() error { _, _, err := f.Get(ctx, "", "x"); return err },
-		func() error { _, err := f.Match(ctx, "", "x"); return err },
-		func() error { _, err := f.PhrasesOf(ctx, "", "x"); return err },
-		func() error { _, err := f.Adopt(ctx, ""); return err },
-		func() error { _, err := f.Erase(ctx, ""); return err },
-		func() error { _, err := f.Erase(ctx, long); return err },
-	)
-}
-
-func TestBadPhrase(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	ctx, ev := t.Context(), eventAt(t, 60)
-	refusesAll(t, f, "Phrase",
-		func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Name: "y", Event: ev}); return err },
-		func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Name: "y", Event: ev}); return err },
-		func() error { _, err := f.Correct(ctx, alias.Correct{Scope: chat, Name: "y", Event: ev}); return err },
-		func() error { _, err := f.Forget(ctx, alias.Forget{Scope: chat, Event: ev}); return err },
-		func() error { _, _, err := f.Resolve(ctx, chat, " "); return err },
-		func() error { _, _, err := f.Get(ctx, chat, " "); return err },
-	)
-}
-
-func TestBadName(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	ctx, ev := t.Context(), eventAt(t, 60)
-	refusesAll(t, f, "Name",
-		func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Event: ev}); return err },
-		func() error {
-			_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: long[:1025], Event: ev})
-			return err
-		},
-		func() error { _, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Event: ev}); return err },
-		func() error {
-			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "\xff", Event: ev})
-			return err
-		},
-		func() error { _, err := f.PhrasesOf(ctx, chat, ""); return err },
-	)
-}
-
-func TestBadEventOrActor(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	ctx, ev := t.Context(), eventAt(t, 60)
-	ahead, err := event.New(monday.Add(61*time.Minute), "telegram", "8")
-	if err != nil {
-		t.Fatal(err)
-	}
-	refusesAll(t, f, "Event",
-		func() error { _, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y"}); return err },
-		func() error {
-			_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
-			return err
-		},
-		func() error {
-			_, err := f.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
-			return err
-		},
-		func() error {
-			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ahead})
-			return err
-		},
-		func() error {
-			_, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "x", Event: ev.First()})
-			return err
-		},
-	)
-	refusesAll(t, f, "Actor",
-		func() error {
-			_, err := f.Put(ctx, alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: long})
-			return err
-		},
-		func() error {
-			_, err := f.Correct(ctx, alias.Correct{Scope: chat, Phrase: "x", Name: "y", Event: ev, Actor: "\xff"})
-			return err
-		},
-	)
-}
-
 // DynamoDB must accept the largest input that is not refused here.
 func TestLargestInput(t *testing.T) {
 	t.Parallel()
@@ -558,5 +359,65 @@ func TestLargestInput(t *testing.T) {
 	}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
+// Bad input is refused before any request.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	ctx, ev := t.Context(), eventAt(t, 60)
+	ahead := recordtest.Event(t, monday.Add(61*time.Minute), "telegram", "8")
+	calls := map[string]func(alias.Put) error{
+		"Put":     func(p alias.Put) error { _, err := f.Put(ctx, p); return err },
+		"Correct": func(p alias.Put) error { _, err := f.Correct(ctx, alias.Correct(p)); return err },
+		"Confirm": func(p alias.Put) error {
+			_, err := f.Confirm(ctx, alias.Confirm{Scope: p.Scope, Phrase: p.Phrase, Name: p.Name, Event: p.Event})
+			return err
+		},
+		"Forget": func(p alias.Put) error {
+			_, err := f.Forget(ctx, alias.Forget{Scope: p.Scope, Phrase: p.Phrase, Event: p.Event})
+			return err
+		},
+		"Seed":      func(p alias.Put) error { _, err := f.Seed(ctx, p.Scope, map[string]string{"x": "y"}); return err },
+		"All":       func(p alias.Put) error { _, err := f.All(ctx, p.Scope); return err },
+		"Refresh":   func(p alias.Put) error { _, err := f.Refresh(ctx, p.Scope); return err },
+		"Resolve":   func(p alias.Put) error { _, _, err := f.Resolve(ctx, p.Scope, p.Phrase); return err },
+		"Get":       func(p alias.Put) error { _, _, err := f.Get(ctx, p.Scope, p.Phrase); return err },
+		"Match":     func(p alias.Put) error { _, err := f.Match(ctx, p.Scope, "x"); return err },
+		"PhrasesOf": func(p alias.Put) error { _, err := f.PhrasesOf(ctx, p.Scope, p.Name); return err },
+		"Adopt":     func(p alias.Put) error { _, err := f.Adopt(ctx, p.Scope); return err },
+		"Erase":     func(p alias.Put) error { _, err := f.Erase(ctx, p.Scope); return err },
+	}
+	const all = "Put Correct Confirm Forget Seed All Refresh Resolve Get Match PhrasesOf Adopt Erase"
+	long := strings.Repeat("x", 2049)
+	for _, c := range []struct {
+		field, calls string
+		spoil        func(*alias.Put)
+	}{
+		{"Scope", all, func(p *alias.Put) { p.Scope = "" }},
+		{"Scope", all, func(p *alias.Put) { p.Scope = "\xff" }},
+		{"Scope", all, func(p *alias.Put) { p.Scope = long }},
+		{"Scope", "Put PhrasesOf", func(p *alias.Put) { p.Scope = long[:2040] }}, // too long for the index
+		{"Phrase", "Put Correct Confirm Forget Resolve Get", func(p *alias.Put) { p.Phrase = " " }},
+		{"Name", "Put Correct Confirm PhrasesOf", func(p *alias.Put) { p.Name = "" }},
+		{"Name", "Put Correct Confirm PhrasesOf", func(p *alias.Put) { p.Name = "\xff" }},
+		{"Name", "Put Correct Confirm PhrasesOf", func(p *alias.Put) { p.Name = long[:1025] }},
+		{"Event", "Put Correct Confirm Forget", func(p *alias.Put) { p.Event = event.Event{} }},
+		{"Event", "Put Correct Confirm Forget", func(p *alias.Put) { p.Event = ahead }},
+		{"Event", "Put Correct Confirm Forget", func(p *alias.Put) { p.Event = ev.First() }},
+		{"Actor", "Put Correct", func(p *alias.Put) { p.Actor = long }},
+		{"Actor", "Put Correct", func(p *alias.Put) { p.Actor = "\xff" }},
+	} {
+		for _, method := range strings.Fields(c.calls) {
+			p := alias.Put{Scope: chat, Phrase: "x", Name: "y", Event: ev}
+			c.spoil(&p)
+			var err error
+			cost := f.db.Meter(func() { err = calls[method](p) })
+			recordtest.WantBad(t, err, "alias", c.field, method)
+			if cost.Requests != 0 {
+				t.Errorf("%s of a bad %s: sent %v", method, c.field, cost)
+			}
+		}
 	}
 }
