@@ -398,19 +398,6 @@ func TestNoCache(t *testing.T) {
 		if s.consistent != 0 || len(c.slots.values) != 0 {
 			t.Errorf("%d consistent reads; %d slots", s.consistent, len(c.slots.values))
 		}
-		well := c.fetch
-		c.fetch = func(ctx context.Context, scope string, consistent bool) (*book, error) {
-			c.begin(scope) // overtakes the read
-			return well(ctx, scope, consistent)
-		}
-		if _, err := c.refresh(t.Context(), "a"); err != nil {
-			t.Error(err)
-		}
-		c.fetch = well
-		want(t, c, s, "a", "diskning", 4)
-		if s.consistent != 1 || len(c.slots.values) != 0 {
-			t.Errorf("%d consistent reads, want that of the refresh; %d slots", s.consistent, len(c.slots.values))
-		}
 	})
 }
 

@@ -118,7 +118,6 @@ func TestConfirmMeetsAnother(t *testing.T) {
 		"a correction":            {func(w writer) { do(w.t, event.Created)(w.correct("torkning", 50)) }, "taken by torkning", "torkning", 0},
 		"a later correction":      {func(w writer) { do(w.t, event.Created)(w.correct("diskning", 4)) }, "superseded", "diskning", 8},
 		"a Forget":                {func(w writer) { do(w.t, event.Created)(w.forget(50)) }, "not found", "", 0},
-		"there and back":          {func(w writer) { thereAndBack(w) }, "created", "diskning", 1},
 		"all that is remembered":  {func(w writer) { many(w, 4, 3, 2, 1, 0, -1, -2, -3) }, "too old", "diskning", 16},
 		"all but one":             {func(w writer) { many(w, 4, 3, 2, 1, 0, -1, -2) }, "created", "diskning", 16},
 		"a count by format 1":     {func(w writer) { format1(w, 5) }, "duplicate", "diskning", 9},
@@ -136,11 +135,6 @@ func TestConfirmMeetsAnother(t *testing.T) {
 			means(t, w.f, c.name, c.count)
 		})
 	}
-}
-
-func thereAndBack(w writer) {
-	do(w.t, event.Created)(w.correct("torkning", 50))
-	do(w.t, event.Created)(w.correct("diskning", 45))
 }
 
 func many(w writer, minutesAgo ...int) {

@@ -171,6 +171,35 @@ func ExampleStore_Seed() {
 	// Output: 1 1 <nil>
 }
 
+func ExampleStore_Get() {
+	a, ok, err := exampleBook().Get(context.Background(), "shop-7", "Trainers")
+	fmt.Println(a.Phrase, a.Name, a.Source, ok, err)
+	// Output: trainers shoes seed true <nil>
+}
+
+func ExampleStore_All() {
+	all, err := exampleBook().All(context.Background(), "shop-7")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, a := range all {
+		fmt.Printf("%s → %s\n", a.Phrase, a.Name)
+	}
+	// Output:
+	// coat → jackets
+	// rain coat → rainwear
+	// running shoes → shoes
+	// trainers → shoes
+	// 🧢 → hats
+}
+
+func ExampleStore_Refresh() {
+	ctx, book := context.Background(), exampleBook()
+	all, err := book.Refresh(ctx, "shop-7") // including what other processes wrote
+	fmt.Println(len(all), err)
+	// Output: 5 <nil>
+}
+
 func ExampleStore_PhrasesOf() {
 	phrases, err := exampleBook().PhrasesOf(context.Background(), "shop-7", "shoes")
 	if err != nil {

@@ -1,11 +1,11 @@
 package alias_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -24,35 +24,23 @@ func newOlder(t testing.TB) writer {
 // nothing else, stands for the name. "" means no name.
 func (w writer) readAs(name string) {
 	w.t.Helper()
-	store := w.f.another(w.t, nil)
-	var want []string
+	reader := fixture{w.f.another(w.t, nil), w.f.db, w.f.table}
+	reader.resolves(w.t, chat, "ta disken", name)
+	all, errAll := reader.All(w.t.Context(), chat)
+	found, errMatch := reader.Match(w.t.Context(), chat, "nu ta disken!")
+	var names []string
 	if name != "" {
-		want = []string{name}
+		names = []string{name, name}
 	}
-	names := map[string][]string{}
-	if a, ok, err := store.Resolve(w.t.Context(), chat, "ta disken"); err != nil {
-		w.t.Error(err)
-	} else if ok {
-		names["Resolve"] = []string{a.Name}
-	}
-	found, err := store.Match(w.t.Context(), chat, "nu ta disken!")
-	if err != nil {
-		w.t.Error(err)
+	var got []string
+	for _, a := range all {
+		got = append(got, a.Name)
 	}
 	for _, m := range found {
-		names["Match"] = append(names["Match"], m.Name)
+		got = append(got, m.Name)
 	}
-	all, err := store.All(w.t.Context(), chat)
-	if err != nil {
-		w.t.Error(err)
-	}
-	for _, a := range all {
-		names["All"] = append(names["All"], a.Name)
-	}
-	for _, ask := range []string{"Resolve", "Match", "All"} {
-		if diff := cmp.Diff(want, names[ask]); diff != "" {
-			w.t.Errorf("%s (-want +got)\n%s", ask, diff)
-		}
+	if err := errors.Join(errAll, errMatch); err != nil || !slices.Equal(got, names) {
+		w.t.Errorf("All and Match: %q, %v; want %q", got, err, name)
 	}
 }
 

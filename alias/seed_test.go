@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
@@ -47,25 +46,25 @@ func TestSeedIsIdempotent(t *testing.T) {
 	}
 }
 
-// A process with an old cache does not overwrite what it has not seen.
+// A process with an old cache does not overwrite what it has not seen, nor bring
+// back what was forgotten since.
 func TestSeedBehindItsTimes(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
-	behind := w.f.another(t, nil)
+	behind := fixture{w.f.another(t, nil), w.f.db, w.f.table}
 	if got, err := behind.All(t.Context(), chat); err != nil || len(got) != 0 {
 		t.Fatalf("All: %v, %v", got, err)
 	}
 	do(t, event.Created)(w.put("torkning", 60))
-	done, err := behind.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"})
-	if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
+	refused(t, alias.ErrNotFound)(w.f.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "pant", Event: eventAt(t, 60)}))
+	done, err := behind.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning", "pant": "pantning"})
+	if want := (alias.Seeded{Kept: 2}); err != nil || done != want {
 		t.Errorf("Seed: %+v, %v", done, err)
 	}
 	means(t, w.f, "torkning", 0)
+	behind.resolves(t, chat, "pant", "")
 	// The Seed has updated its cache.
-	got, _, err := behind.Resolve(t.Context(), chat, "ta disken")
-	if err != nil || got.Name != "torkning" {
-		t.Errorf("Resolve: %+v, %v", got, err)
-	}
+	behind.resolves(t, chat, "ta disken", "torkning")
 }
 
 var errBroken = errors.New("broken")
@@ -158,23 +157,15 @@ func TestEightySeedsCold(t *testing.T) {
 	if _, err := f.Seed(t.Context(), scope, vocabulary()); err != nil {
 		t.Fatal(err)
 	}
-	now := monday
-	store := f.another(t, func(c *alias.Config) { c.Now = func() time.Time { return now } })
-	match := func() {
-		got, err := store.Match(t.Context(), scope, "Jag tog disken och ska GÅ UT  med hunden")
-		if err != nil || len(got) != 2 || got[0].Name != "diskning" || got[1].Name != "hund" {
-			t.Errorf("Match: %v, %v", got, err)
-		}
-	}
-	if cold := f.db.Meter(match); cold.Requests != 1 || cold.RCU > 2.5 {
-		t.Errorf("cold: %v", cold)
-	}
-	if warm := f.db.Meter(match); warm.Requests != 0 {
-		t.Errorf("warm: %v", warm)
-	}
-	now = now.Add(5 * time.Minute)
-	if cold := f.db.Meter(match); cold.Requests != 1 || cold.RCU > 2.5 {
-		t.Errorf("cold again: %v", cold)
+	store := f.another(t, nil)
+	for _, want := range []dynamotest.Price{price(1, 2.5, 0), price(0, 0, 0)} {
+		cost := f.db.Meter(func() {
+			got, err := store.Match(t.Context(), scope, "Jag tog disken och ska GÅ UT  med hunden")
+			if err != nil || len(got) != 2 || got[0].Name != "diskning" || got[1].Name != "hund" {
+				t.Errorf("Match: %v, %v", got, err)
+			}
+		})
+		cost.Want(t, want)
 	}
 }
 
