@@ -1,11 +1,9 @@
 package alias_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
@@ -30,13 +28,12 @@ func TestConfirmCountsAnEventOnceInAnyOrder(t *testing.T) {
 }
 
 // confirmed has a phrase that was confirmed 8 times, 11 to 18 minutes ago.
-func confirmed(t testing.TB) writer { return confirmedIn(newWriter(t)) }
-
-func confirmedIn(w writer) writer {
-	w.t.Helper()
-	do(w.t, event.Created)(w.put("diskning", 60))
+func confirmed(t testing.TB) writer {
+	t.Helper()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
 	for _, minutesAgo := range []int{14, 11, 18, 12, 17, 13, 16, 15} {
-		do(w.t, event.Created)(w.confirm("diskning", minutesAgo))
+		do(t, event.Created)(w.confirm("diskning", minutesAgo))
 	}
 	return w
 }
@@ -147,35 +144,6 @@ func many(w writer, minutesAgo ...int) {
 func format1(w writer, minutesAgo int) {
 	row := w.f.stored(w.t, "ALIAS#-100123", "ta disken")
 	w.f.write(w.t, with(row, map[string]any{"confirmations": n("9"), "confirmedBy": s(eventAt(w.t, minutesAgo).String())}))
-}
-
-// A row that changes during each try ends in an error, not in a guess.
-func TestConfirmGivesUp(t *testing.T) {
-	bubble(t, func(t *testing.T, w writer) {
-		confirmedIn(w)
-		at := 10
-		api := beforeEach{w.f.db.Client(), func() {
-			do(t, event.Created)(w.confirm("diskning", at))
-			at--
-		}}
-		out, err := w.f.through(t, api, nil).Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, -30)})
-		want := "alias: Confirm on table " + w.f.table + ": the row kept changing"
-		if out != 0 || err == nil || err.Error() != want {
-			t.Errorf("got %v, %v; want %s", out, err, want)
-		}
-		means(t, w.f, "diskning", 18) // the ten others
-	})
-}
-
-// beforeEach makes another writer's write before each update.
-type beforeEach struct {
-	*dynamodb.Client
-	write func()
-}
-
-func (b beforeEach) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	b.write()
-	return b.Client.UpdateItem(ctx, in, options...)
 }
 
 // Each of the two updates may lose its request or its reply, once or for good.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // erased fails the test unless Erase deletes that many rows.
@@ -47,6 +48,8 @@ func TestErase(t *testing.T) {
 		t.Errorf("another prefix: %v, %v, %v", a, ok, err)
 	}
 	w.f.resolves(t, chat+"4", "x", "y")
+	_, err := w.f.Erase(t.Context(), "")
+	recordtest.WantBad(t, err, "alias", "scope")
 	// Erase also removed the event of the forgotten phrase.
 	do(t, event.Created)(w.f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "glömt", Name: "x", Event: eventAt(t, 70)}))
 }

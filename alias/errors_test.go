@@ -39,40 +39,34 @@ func (f failing) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(
 	return nil, f.writes
 }
 
-// calls are all methods, by name.
-func calls(t *testing.T, s *alias.Store) map[string]func() error {
-	ctx, ev := t.Context(), eventAt(t, 60)
-	return map[string]func() error{
-		"All":       func() error { _, err := s.All(ctx, chat); return err },
-		"Refresh":   func() error { _, err := s.Refresh(ctx, chat); return err },
-		"Resolve":   func() error { _, _, err := s.Resolve(ctx, chat, "pant"); return err },
-		"Match":     func() error { _, err := s.Match(ctx, chat, "pant"); return err },
-		"Get":       func() error { _, _, err := s.Get(ctx, chat, "pant"); return err },
-		"PhrasesOf": func() error { _, err := s.PhrasesOf(ctx, chat, "pantning"); return err },
-		"Put": func() error {
-			_, err := s.Put(ctx, alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
+// calls are all methods, by name. Each uses what it needs of the input.
+func calls(t *testing.T, s *alias.Store) map[string]func(in alias.Put) error {
+	ctx := t.Context()
+	return map[string]func(alias.Put) error{
+		"Put":     func(in alias.Put) error { _, err := s.Put(ctx, in); return err },
+		"Correct": func(in alias.Put) error { _, err := s.Correct(ctx, alias.Correct(in)); return err },
+		"Confirm": func(in alias.Put) error {
+			_, err := s.Confirm(ctx, alias.Confirm{Scope: in.Scope, Phrase: in.Phrase, Name: in.Name, Event: in.Event})
 			return err
 		},
-		"Correct": func() error {
-			_, err := s.Correct(ctx, alias.Correct{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
+		"Forget": func(in alias.Put) error {
+			_, err := s.Forget(ctx, alias.Forget{Scope: in.Scope, Phrase: in.Phrase, Event: in.Event})
 			return err
 		},
-		"Confirm": func() error {
-			_, err := s.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
-			return err
-		},
-		"Forget": func() error {
-			_, err := s.Forget(ctx, alias.Forget{Scope: chat, Phrase: "pant", Event: ev})
-			return err
-		},
-		"Adopt": func() error { _, err := s.Adopt(ctx, chat); return err },
-		"Seed": func() error {
-			_, err := s.Seed(ctx, chat, map[string]string{"diska": "diskning"})
+		"Seed": func(in alias.Put) error {
+			_, err := s.Seed(ctx, in.Scope, map[string]string{"diska": "diskning"})
 			if left, ok := errors.AsType[*event.LeftoverError](err); ok {
 				return left.Leftovers[0].Err
 			}
 			return err
 		},
+		"All":       func(in alias.Put) error { _, err := s.All(ctx, in.Scope); return err },
+		"Refresh":   func(in alias.Put) error { _, err := s.Refresh(ctx, in.Scope); return err },
+		"Resolve":   func(in alias.Put) error { _, _, err := s.Resolve(ctx, in.Scope, in.Phrase); return err },
+		"Get":       func(in alias.Put) error { _, _, err := s.Get(ctx, in.Scope, in.Phrase); return err },
+		"Match":     func(in alias.Put) error { _, err := s.Match(ctx, in.Scope, in.Phrase); return err },
+		"PhrasesOf": func(in alias.Put) error { _, err := s.PhrasesOf(ctx, in.Scope, in.Name); return err },
+		"Adopt":     func(in alias.Put) error { _, err := s.Adopt(ctx, in.Scope); return err },
 	}
 }
 
@@ -86,7 +80,7 @@ func TestErrorsNameTheMethod(t *testing.T) {
 		"writes": {f.db.Client(), nil, errBroken},
 	} {
 		for method, call := range calls(t, f.through(t, api, func(c *alias.Config) { c.NoCache = true })) {
-			err := call()
+			err := call(alias.Put{Scope: chat, Phrase: "pant", Name: "pantning", Event: eventAt(t, 60)})
 			if kind == "writes" && !writes[method] {
 				if err != nil {
 					t.Errorf("%s: %v", method, err)
@@ -107,7 +101,7 @@ func TestErrorsAboutItemsNameTheMethod(t *testing.T) {
 			t.Parallel()
 			f := open(t)
 			f.write(t, with(golden(t, "older"), map[string]any{"namedBy": s("zzz")}))
-			err := calls(t, f.Store)[method]()
+			err := calls(t, f.Store)[method](alias.Put{Scope: chat, Phrase: "pant", Name: "pantning", Event: eventAt(t, 60)})
 			want := "alias: " + method + " on table " + f.table + ": a stored item cannot be read: attribute namedBy is not an event"
 			if err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 				t.Errorf("got %v, want %s …", err, want)
