@@ -212,18 +212,6 @@ func TestReadAtMost(t *testing.T) {
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5}) // not to the beginning
 }
 
-// What cannot be read is an error, and data of another kind too.
-func TestStrangeData(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	row := golden.Item(t, "testdata/data.json")
-	row["data"] = item.S("x")
-	recordtest.Put(t, e.db.Client(), e.table, row)
-	if m, ok, err := e.Get(t.Context(), "ticket-9", 43); err == nil || ok {
-		t.Errorf("Get = %+v", m)
-	}
-}
-
 // A message that the Match leaves out ends a walk with Since as any other does: one
 // of an older system, too, whose second began before Since and ended after it.
 func TestSinceWithinASecond(t *testing.T) {

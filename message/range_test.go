@@ -129,26 +129,6 @@ func TestInScopeReadsAsFarAsItGoes(t *testing.T) {
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
 }
 
-func TestRecent(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	if got, err := e.Recent(t.Context(), chat, 3); got != nil || err != nil {
-		t.Errorf("of none: %v, %v", got, err)
-	}
-	e.saveMany(t, 20)
-	for n, want := range map[int][]int64{1: {20}, 3: {20, 19, 18}, 20: downTo(20, 1), 1000: downTo(20, 1)} {
-		cost := e.db.Meter(func() {
-			got, err := e.Recent(t.Context(), chat, n)
-			if diff := cmp.Diff(want, seqsOf(got)); err != nil || diff != "" {
-				t.Errorf("Recent(%d): %v (-want +got):\n%s", n, err, diff)
-			}
-		})
-		if cost.Requests != 1 {
-			t.Errorf("Recent(%d): %v", n, cost)
-		}
-	}
-}
-
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
@@ -224,24 +204,4 @@ func TestBadRangesSendNothing(t *testing.T) {
 		_, err = s.Recent(t.Context(), chat, n)
 		recordtest.WantBad(t, err, "message", "n")
 	}
-}
-
-// A bound too far off for time.Time to compare stays the bound that it is.
-func TestBoundsFarOff(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{ActorIndex: true})
-	e.save(t, said(1, anna, 60), said(2, anna, 30))
-	past, future := time.Unix(-1<<62, 0), time.Unix(1<<63-1, 0)
-	for since, want := range map[time.Time]int{past: 2, future: 0} {
-		page, err := e.InScopePage(t.Context(), chat, message.Range{Since: since, NewestFirst: true})
-		if len(page.Messages) != want || err != nil {
-			t.Errorf("since %d: %v, %v", since.Unix(), seqsOf(page.Messages), err)
-		}
-	}
-	page, err := e.ByActorPage(t.Context(), anna, message.TimeRange{From: past, To: future})
-	if len(page.Messages) != 2 || err != nil {
-		t.Errorf("all times: %v, %v", seqsOf(page.Messages), err)
-	}
-	_, err = e.ByActorPage(t.Context(), anna, message.TimeRange{From: future, To: past})
-	recordtest.WantBad(t, err, "message", "TimeRange.To")
 }
