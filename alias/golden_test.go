@@ -51,14 +51,6 @@ func TestGoldenItems(t *testing.T) {
 			do(t, event.Created)(f.Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: at50}))
 			do(t, event.Created)(f.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "ta disken", Event: at40}))
 		}, golden(t, "forgotten")},
-		{"Adopt", func(t *testing.T, f fixture) {
-			f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA  disken")}))
-			if n, err := f.Adopt(t.Context(), chat); n != 1 || err != nil {
-				t.Fatal(n, err)
-			}
-		}, with(golden(t, "older"), map[string]any{
-			"sk": s("ta disken"), "type": s("ALIAS"), "updatedAt": s("2026-03-02T17:30:00.000Z"),
-		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -5,8 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -94,23 +92,18 @@ func once(db *dynamodb.Client) *dynamodb.Client {
 // stored returns an item of the table in DynamoDB's JSON.
 func (f fixture) stored(t testing.TB, pk, sk string) map[string]any {
 	t.Helper()
-	row := recordtest.Row(t, f.db.Client(), f.table, ddb.Item{"pk": item.S(pk), "sk": item.S(sk)})
-	plain := map[string]any{}
-	if err := json.Unmarshal([]byte(rows.Format(row)), &plain); err != nil {
-		t.Fatal(err)
-	}
-	return plain
+	return plain(t, recordtest.Row(t, f.db.Client(), f.table, ddb.Item{"pk": item.S(pk), "sk": item.S(sk)}))
 }
 
 // golden reads an item of testdata.
 func golden(t testing.TB, name string) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var it map[string]any
-	if err := json.Unmarshal(text, &it); err != nil {
+	return plain(t, rows.Item(t, "testdata/"+name+".json"))
+}
+
+func plain(t testing.TB, row ddb.Item) (it map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(rows.Format(row)), &it); err != nil {
 		t.Fatal(err)
 	}
 	return it

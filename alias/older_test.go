@@ -104,6 +104,17 @@ func TestPutBehindItsTimes(t *testing.T) {
 	owner(t, "diskning")(w.put("pantning", 50))
 }
 
+// Older spellings say nothing beside a row in normal form, even a forgotten one.
+func TestTheNormalFormHidesOlderSpellings(t *testing.T) {
+	t.Parallel()
+	w := newOlder(t)
+	w.f.write(t, golden(t, "put"))
+	owner(t, "diskning")(w.put("pantning", 30))
+	w.readAs("diskning")
+	w.f.write(t, golden(t, "forgotten"))
+	w.readAs("")
+}
+
 // The first of two older spellings, by sort key, owns the phrase.
 func TestOlderSpellingsOfOnePhrase(t *testing.T) {
 	t.Parallel()

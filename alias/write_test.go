@@ -3,8 +3,6 @@ package alias_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -265,33 +263,6 @@ func TestForgetIsNotedWhateverStands(t *testing.T) {
 	refused(t, event.ErrSuperseded)(w.forget(30))
 	do(t, event.Created)(w.put("diskning", 10))
 	means(t, w.f, "diskning", 0)
-}
-
-// Law: in any order of arrival, and with every event delivered twice, the last
-// event decides the name.
-func TestCorrectionsConverge(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(8) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			w := newWriter(t)
-			do(t, event.Created)(w.put("seven", 60))
-			order := []int{10, 20, 30, 40, 50, 10, 20, 30, 40, 50}
-			rand.New(rand.NewPCG(seed, 0)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-			for _, minutesAgo := range order {
-				var err error
-				if minutesAgo%20 == 0 {
-					_, err = w.forget(minutesAgo)
-				} else {
-					_, err = w.correct(fmt.Sprint(minutesAgo), minutesAgo)
-				}
-				if err != nil && !errors.Is(err, event.ErrSuperseded) && !errors.Is(err, alias.ErrNotFound) {
-					t.Fatal(err)
-				}
-			}
-			means(t, w.f, "10", 0)
-		})
-	}
 }
 
 // A write whose reply was lost takes effect once; the second try only sees that

@@ -111,14 +111,3 @@ func ExampleStore_Erase() {
 	// 2
 	// 0
 }
-
-func ExampleStore_EraseActor() {
-	ctx := context.Background()
-	_, msgs := indexedStore(ctx)
-
-	fmt.Println(msgs.EraseActor(ctx, "anna"))
-	fmt.Println(msgs.EraseActor(ctx, "anna"))
-	// Output:
-	// 2 <nil>
-	// 0 <nil>
-}

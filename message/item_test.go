@@ -3,7 +3,6 @@ package message
 import (
 	"errors"
 	"math"
-	"reflect"
 	"testing"
 	"time"
 
@@ -50,20 +49,4 @@ func FuzzRowRoundTrip(f *testing.F) {
 			t.Errorf("said at %s, expired at %s: %v", at, now, got)
 		}
 	})
-}
-
-func TestDefaults(t *testing.T) {
-	t.Parallel()
-	var c Config
-	c.fill()
-	zero := map[string]bool{"ActorType": true, "Retention": true, "ActorIndex": true} // Number, for ever, none
-	v := reflect.ValueOf(c)
-	for i := range v.NumField() {
-		if name := v.Type().Field(i).Name; v.Field(i).IsZero() != zero[name] {
-			t.Errorf("Config.%s defaults to %v", name, v.Field(i))
-		}
-	}
-	if err := c.validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
 }
