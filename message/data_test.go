@@ -195,6 +195,14 @@ func TestReadAtMost(t *testing.T) {
 	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 41})); !cmp.Equal(got, []int64{3}) {
 		t.Errorf("all of it: %v", got)
 	}
+	// The gift is on the first page, or on the second, behind what may be read.
+	for _, r := range []message.Range{{Match: gifts, ReadAtMost: 2}, {Match: gifts, ReadAtMost: 20, NewestFirst: true}} {
+		for m, err := range e.InScope(t.Context(), chat, r) {
+			if err == nil {
+				t.Errorf("of %d rows, message %d was read", r.ReadAtMost, m.Seq)
+			}
+		}
+	}
 	cost := e.db.Meter(func() {
 		if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, Limit: 1, NewestFirst: true})); !cmp.Equal(got, []int64{3}) {
 			t.Errorf("the last: %v", got)
