@@ -94,20 +94,3 @@ func ExampleStore_SaveItem() {
 	// both are there <nil>
 	// duplicate <nil>
 }
-
-func ExampleStore_Erase() {
-	ctx := context.Background()
-	_, msgs := indexedStore(ctx)
-
-	for erased := -1; erased != 0; {
-		var err error
-		if erased, err = msgs.Erase(ctx, "ticket-9"); err != nil {
-			fmt.Println(err) // call it again: it goes on
-			return
-		}
-		fmt.Println(erased)
-	}
-	// Output:
-	// 2
-	// 0
-}

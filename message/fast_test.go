@@ -121,7 +121,6 @@ func TestFastConversationLooksPastASlowClock(t *testing.T) {
 		requests int
 	}{
 		"the nearest":       {[]message.Message{said(96, bo, 10), said(97, bo, 9), said(98, bo, 8), said(99, cia, 600)}, message.Pace{Fast: true, Others: 3}, 1},
-		"in the middle":     {[]message.Message{said(96, bo, 10), said(97, bo, 9), said(98, cia, 600), said(99, bo, 8)}, message.Pace{Fast: true, Others: 3}, 1},
 		"and one's own too": {[]message.Message{said(95, bo, 10), said(96, bo, 9), said(97, bo, 8), said(98, cia, 600), said(99, anna, 1)}, message.Pace{Fast: true, Others: 3}, 2},
 		"a quiet chat": {
 			[]message.Message{said(94, bo, 650), said(95, bo, 640), said(96, bo, 630), said(97, bo, 620), said(98, bo, 610), said(99, bo, 8)},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
@@ -98,35 +97,6 @@ func (e *env) pages(t testing.TB, r message.Range, limit int) []int64 {
 		}
 		r.Cursor = page.Cursor
 	}
-}
-
-// An iteration can be run again, and a break pays for no page it has not
-// reached.
-func TestInScopeReadsAsFarAsItGoes(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	e.saveMany(t, 100)
-	all := e.InScope(t.Context(), chat, message.Range{NewestFirst: true})
-	for read, requests := range map[int]int{1: 1, 16: 1, 17: 2, 80: 2, 81: 3, 100: 3} {
-		cost := e.db.Meter(func() {
-			n := 0
-			for m, err := range all {
-				if n++; err != nil || m.Seq != int64(101-n) {
-					t.Fatal(m.Seq, err)
-				}
-				if n == read {
-					break
-				}
-			}
-		})
-		if cost.Requests != requests {
-			t.Errorf("%d messages: %v, want %d requests", read, cost, requests)
-		}
-	}
-	cost := e.db.Meter(func() {
-		seqs(t, e.InScope(t.Context(), chat, message.Range{Since: noon.Add(-3 * time.Second), NewestFirst: true}))
-	})
-	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
 }
 
 func TestCursors(t *testing.T) {
