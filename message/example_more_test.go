@@ -94,3 +94,14 @@ func ExampleStore_SaveItem() {
 	// both are there <nil>
 	// duplicate <nil>
 }
+
+func ExampleStore_EraseActor() {
+	ctx := context.Background()
+	_, msgs := indexedStore(ctx)
+
+	fmt.Println(msgs.EraseActor(ctx, "anna"))
+	fmt.Println(msgs.EraseActor(ctx, "anna"))
+	// Output:
+	// 2 <nil>
+	// 0 <nil>
+}
