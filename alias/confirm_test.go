@@ -64,6 +64,7 @@ func TestCorrectAndTheConfirmations(t *testing.T) {
 	t.Parallel()
 	w := confirmed(t)
 	do(t, event.Created)(w.correct("diskning", 30))
+	do(t, event.Duplicate)(w.correct("diskning", 30))
 	do(t, event.Duplicate)(w.confirm("diskning", 14))
 	refused(t, event.ErrTooOld)(w.confirm("diskning", 20))
 	means(t, w.f, "diskning", 8)

@@ -3,6 +3,7 @@ package alias_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -94,17 +95,27 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	}
 }
 
+// What is stored is nobody's bad input.
 func TestErrorsAboutItemsNameTheMethod(t *testing.T) {
 	t.Parallel()
-	for method := range calls(t, nil) {
-		t.Run(method, func(t *testing.T) {
+	for attribute, value := range map[string]map[string]any{
+		"confirmations": s("two"), "createdAt": s("yesterday"), "updatedAt": s("today"), "namedBy": s("zzz"), "confirmedBy": s("zzz"),
+		"confirmers": set([]byte("short")), "confirmers ": s("not a set"),
+	} {
+		t.Run(attribute, func(t *testing.T) {
 			t.Parallel()
 			f := open(t)
-			f.write(t, with(golden(t, "older"), map[string]any{"namedBy": s("zzz")}))
-			err := calls(t, f.Store)[method](alias.Put{Scope: chat, Phrase: "pant", Name: "pantning", Event: eventAt(t, 60)})
-			want := "alias: " + method + " on table " + f.table + ": a stored item cannot be read: attribute namedBy is not an event"
-			if err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
-				t.Errorf("got %v, want %s …", err, want)
+			f.write(t, with(golden(t, "older"), map[string]any{strings.TrimSpace(attribute): value}))
+			for method, call := range calls(t, f.Store) {
+				in := alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: eventAt(t, 60)}
+				if method == "PhrasesOf" {
+					in.Name = "pantning"
+				}
+				err := call(in)
+				want := "alias: " + method + " on table " + f.table + ": a stored item cannot be read: "
+				if _, bad := errors.AsType[*event.InputError](err); bad || err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("got %v, want %s …", err, want)
+				}
 			}
 		})
 	}

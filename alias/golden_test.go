@@ -1,7 +1,6 @@
 package alias_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -184,32 +183,6 @@ func TestPutKeepsWhatAForgottenItemHolds(t *testing.T) {
 			}
 			if diff := cmp.Diff(want, f.stored(t, "ALIAS#-100123", "pant")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestUnreadableItemsAreErrors(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]map[string]any{
-		"confirmations": {"confirmations": s("two")},
-		"createdAt":     {"createdAt": s("yesterday")},
-		"not an event":  {"confirmers": set([]byte("short"))},
-		"not a set":     {"confirmers": s("x")},
-		"updatedAt":     {"updatedAt": s("today")},
-		"namedBy":       {"namedBy": s("somebody")},
-		"confirmedBy":   {"confirmedBy": s("somebody")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := open(t)
-			f.write(t, with(golden(t, "older"), change))
-			got, err := f.All(t.Context(), chat)
-			if _, bad := errors.AsType[*event.InputError](err); err == nil || bad {
-				t.Errorf("All: %v, %v: what is stored is nobody's bad input", got, err)
-			}
-			if got, ok, err := f.Get(t.Context(), chat, "pant"); err == nil {
-				t.Errorf("Get: %v, %v", got, ok)
 			}
 		})
 	}

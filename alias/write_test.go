@@ -111,19 +111,6 @@ func TestPutRefusesToHijack(t *testing.T) {
 	means(t, w.f, "diskning", 1)
 }
 
-func TestConfirmOfTheOldNameIsNotCounted(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("diskning", 60))
-	do(t, event.Created)(w.correct("torkning", 40))
-	refused(t, event.ErrSuperseded)(w.confirm("diskning", 50)) // it confirmed the name before
-	refused(t, event.ErrSuperseded)(w.confirm("torkning", 50)) // the phrase did not have that name then
-	owner(t, "torkning")(w.confirm("diskning", 30))            // an answer to an old question
-	means(t, w.f, "torkning", 0)
-	do(t, event.Created)(w.confirm("torkning", 30))
-	means(t, w.f, "torkning", 1)
-}
-
 func TestCorrectLaterEventWins(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
@@ -138,18 +125,6 @@ func TestCorrectLaterEventWins(t *testing.T) {
 	do(t, event.Created)(w.correct("diskning", 30))
 	means(t, w.f, "diskning", 0)
 	owner(t, "diskning")(w.put("torkning", 20))
-}
-
-func TestCorrectToTheNameThatStandsKeepsConfirmations(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("diskning", 60))
-	do(t, event.Created)(w.confirm("diskning", 55))
-	do(t, event.Created)(w.correct("diskning", 40))
-	do(t, event.Duplicate)(w.correct("diskning", 40))
-	means(t, w.f, "diskning", 1)
-	refused(t, event.ErrSuperseded)(w.correct("torkning", 50)) // the event is noted
-	means(t, w.f, "diskning", 1)
 }
 
 // meddler makes another process's write just before a store's second update.
