@@ -2,7 +2,6 @@ package activity
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -102,15 +102,11 @@ type Config struct {
 	// refuses an actor that is not a whole decimal number.
 	ActorType ActorType
 
-	// The names of the attributes that hold the scope, the actor, the actor's
-	// name and the sequence number. They default to "chatId", "userId",
-	// "userName" and "messageId". The names of all other attributes are fixed:
-	// see FORMAT.md.
-	ScopeAttr, ActorAttr, ActorNameAttr, SeqAttr string
-
-	// The names of the indexes. They default to "userId-timestamp-index",
-	// "chatId-activity-index" and "chatUser-activity-index".
-	ActorIndexName, NameIndexName, ActorAndNameIndexName string
+	// Names gives attributes and indexes other names in the table, each by its
+	// name in FORMAT.md: {"chatId": "tenantId", "chatId-activity-index": "by-name"}.
+	// All writers of a table must use the same Names. Errors that name an
+	// attribute have its name in FORMAT.md.
+	Names map[string]string
 
 	// Concurrency is the greatest number of requests that one call of
 	// RecordMany has under way at a time. Concurrent calls do not share the
@@ -131,7 +127,7 @@ type Config struct {
 	// at most a day, and less than the Retention if one is set.
 	MaxSkew time.Duration
 
-	// OnUnreadable is called with each row that a walk, a Page, Count or Tally
+	// OnUnreadable is called with each row that a walk, Count or Tally
 	// cannot read, for example to count or to log the row. The walk or count
 	// then continues without the row. The function must be safe for concurrent
 	// use. Without OnUnreadable, a row that cannot be read ends the walk or
@@ -149,9 +145,10 @@ type Unreadable struct {
 
 // Store is a log of activities in one table. It is safe for concurrent use.
 type Store struct {
-	api       API
+	api       API // with the names of FORMAT.md
 	table     string
 	cfg       Config
+	names     *names.Names
 	retention item.Retention
 }
 
@@ -172,6 +169,11 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+	var err error
+	if s.names, err = names.New(pkg, s.cfg.Names, attributes, indexes); err != nil {
+		return nil, err
+	}
+	s.api = names.Client(s.names, api)
 	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
 	if err := s.retention.Check(pkg); err != nil {
 		return nil, err
@@ -186,22 +188,6 @@ func (c *Config) fill() {
 	if c.MaxSkew == 0 {
 		c.MaxSkew = 5 * time.Minute
 	}
-	for _, name := range []struct {
-		given    *string
-		standard string
-	}{
-		{&c.ScopeAttr, "chatId"},
-		{&c.ActorAttr, "userId"},
-		{&c.ActorNameAttr, "userName"},
-		{&c.SeqAttr, "messageId"},
-		{&c.ActorIndexName, "userId-timestamp-index"},
-		{&c.NameIndexName, "chatId-activity-index"},
-		{&c.ActorAndNameIndexName, "chatUser-activity-index"},
-	} {
-		if *name.given == "" {
-			*name.given = name.standard
-		}
-	}
 	if c.Concurrency == 0 {
 		c.Concurrency = 8
 	}
@@ -214,68 +200,36 @@ func (c *Config) validate() error {
 	if c.Concurrency < 1 {
 		return event.BadInput(pkg, "Config.Concurrency", "must be positive")
 	}
-	taken := map[string]bool{}
-	for _, name := range fixed {
-		taken[name] = true
-	}
-	for _, attr := range []struct{ field, name string }{
-		{"Config.ScopeAttr", c.ScopeAttr},
-		{"Config.ActorAttr", c.ActorAttr},
-		{"Config.ActorNameAttr", c.ActorNameAttr},
-		{"Config.SeqAttr", c.SeqAttr},
-	} {
-		if err := check.Attribute(pkg, attr.field, attr.name); err != nil {
-			return err
-		}
-		if taken[attr.name] {
-			return event.BadInput(pkg, attr.field, fmt.Sprintf("must not be %q, which is another attribute of the row", attr.name))
-		}
-		taken[attr.name] = true
-	}
-	indexes := map[string]bool{}
-	for _, index := range []struct{ field, name string }{
-		{"Config.ActorIndexName", c.ActorIndexName},
-		{"Config.NameIndexName", c.NameIndexName},
-		{"Config.ActorAndNameIndexName", c.ActorAndNameIndexName},
-	} {
-		if err := check.Index(pkg, index.field, index.name); err != nil {
-			return err
-		}
-		if indexes[index.name] {
-			return event.BadInput(pkg, index.field, fmt.Sprintf("must not be %q, which is another index of the table", index.name))
-		}
-		indexes[index.name] = true
-	}
 	return nil
 }
 
 // Table returns the definition of the table: [schema.Create] creates it. With a
 // Retention, activities expire by TTL.
 func (s *Store) Table() schema.Table {
-	who := actor.Attribute(s.cfg.ActorType, s.cfg.ActorAttr)
-	scope := schema.String(s.cfg.ScopeAttr)
+	who := actor.Attribute(s.cfg.ActorType, attrActor)
+	scope := schema.String(attrScope)
 	table := schema.Table{
 		Name: s.table,
 		Key:  schema.Key{Partition: scope, Sort: schema.String(attrID)},
 		Indexes: []schema.Index{
-			{Name: s.cfg.ActorIndexName, Key: schema.Key{Partition: who, Sort: schema.Number(attrTimestamp)}},
-			{Name: s.cfg.NameIndexName, Key: schema.Key{Partition: scope, Sort: schema.String(attrNameTime)}},
-			{Name: s.cfg.ActorAndNameIndexName, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
+			{Name: indexActor, Key: schema.Key{Partition: who, Sort: schema.Number(attrTimestamp)}},
+			{Name: indexName, Key: schema.Key{Partition: scope, Sort: schema.String(attrNameTime)}},
+			{Name: indexActorName, Key: schema.Key{Partition: schema.String(attrScopeActor), Sort: schema.String(attrNameTime)}},
 		},
 	}
 	if s.retention.Limited() {
 		table.TTL = attrTTL
 	}
-	return table
+	return s.names.Table(table)
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
 	query := []string{"Query"}
-	onTable, byActor := schema.Grants{"": query}, schema.Grants{s.cfg.ActorIndexName: query}
-	byName, byBoth := schema.Grants{s.cfg.NameIndexName: query}, schema.Grants{s.cfg.ActorAndNameIndexName: query}
-	anyQuery := schema.Grants{"": query, s.cfg.ActorIndexName: query, s.cfg.NameIndexName: query, s.cfg.ActorAndNameIndexName: query}
-	return schema.Actions{
+	onTable, byActor := schema.Grants{"": query}, schema.Grants{indexActor: query}
+	byName, byBoth := schema.Grants{indexName: query}, schema.Grants{indexActorName: query}
+	anyQuery := schema.Grants{"": query, indexActor: query, indexName: query, indexActorName: query}
+	return s.names.Actions(schema.Actions{
 		Calls: map[string]schema.Grants{
 			"Record":      {"": {"PutItem"}},
 			"RecordAll":   {"": {"PutItem", "Query"}}, // why it was refused
@@ -285,15 +239,12 @@ func (s *Store) Actions() schema.Actions {
 			"Delete":      {"": {"DeleteItem", "Query"}},
 			"DeleteEvent": {"": {"DeleteItem", "Query"}},
 			"OfEvent":     onTable,
-			"InScope":     onTable, "InScopePage": onTable,
-			"ByActor": byActor, "ByActorPage": byActor,
-			"ByName": byName, "ByNamePage": byName,
-			"ByActorAndName": byBoth, "ByActorAndNamePage": byBoth,
+			"InScope":     onTable, "ByActor": byActor, "ByName": byName, "ByActorAndName": byBoth,
 			"Count": anyQuery, "Tally": anyQuery,
 		},
 		Operators: map[string]schema.Grants{
 			"Erase":      {"": {"BatchWriteItem", "Query"}},
-			"EraseActor": {"": {"DeleteItem"}, s.cfg.ActorIndexName: query},
+			"EraseActor": {"": {"DeleteItem"}, indexActor: query},
 		},
-	}
+	})
 }

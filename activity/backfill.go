@@ -32,6 +32,7 @@ import (
 // For each KB begun of the row, the update costs 1 WCU for the table and 1 WCU
 // for each index, or 2 WCU for an index in which the row had another key.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
+	row = s.names.Read(row)
 	if retracted(row) || s.expired(row) {
 		return nil, false, nil
 	}
@@ -47,11 +48,11 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 	if ms < minMillis || ms > maxMillis {
 		return nil, false, s.wrap("Backfill", errors.New("the row has no time between March 1973 and November 2286"))
 	}
-	in, ok, err := backfill.Update(s.table, row, []string{s.cfg.ScopeAttr, attrID}, ddb.Item{
+	in, ok, err := backfill.Update(s.table, row, []string{attrScope, attrID}, ddb.Item{
 		attrName:       item.S(a.Name),
 		attrTimestamp:  item.N(ms),
 		attrNameTime:   item.S(nameTime(a.Name, ms)),
 		attrScopeActor: item.S(scopeActor(a.Scope, a.Actor)),
-	}, s.cfg.ActorAttr)
-	return in, ok, s.wrap("Backfill", err)
+	}, attrActor)
+	return s.names.Update(in), ok, s.wrap("Backfill", err)
 }

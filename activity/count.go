@@ -10,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
 // Filter selects the activities that are counted. Four combinations are
@@ -33,8 +34,8 @@ const (
 // projected returns the names of a projection's attributes.
 func (s *Store) projected(projection string) map[string]string {
 	all := map[string]string{
-		"#scope": s.cfg.ScopeAttr, "#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime,
-		"#ttl": attrTTL, "#retractedAt": attrRetractedAt, "#actor": s.cfg.ActorAttr, "#kind": attrKind,
+		"#scope": attrScope, "#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime,
+		"#ttl": attrTTL, "#retractedAt": attrRetractedAt, "#actor": attrActor, "#kind": attrKind,
 	}
 	names := map[string]string{}
 	for alias := range strings.SplitSeq(projection, ", ") {
@@ -65,7 +66,7 @@ func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	}
 	q.method = "Count"
 	n := 0
-	for _, err := range s.walk(ctx, q, lastPage, aws.String(countProjection)) {
+	for _, err := range s.walk(ctx, q, walk.FullPage, aws.String(countProjection)) {
 		if err != nil {
 			return 0, err
 		}

@@ -173,7 +173,7 @@ func (s *Store) deleteSeen(ctx context.Context, method string, rows []ddb.Item) 
 func (s *Store) asSeen(row ddb.Item) *types.Delete {
 	action := &types.Delete{
 		TableName:                &s.table,
-		Key:                      ddb.Item{s.cfg.ScopeAttr: row[s.cfg.ScopeAttr], attrID: row[attrID]},
+		Key:                      ddb.Item{attrScope: row[attrScope], attrID: row[attrID]},
 		ConditionExpression:      aws.String("attribute_exists(#id) AND attribute_not_exists(#createdAt) AND attribute_not_exists(#retractedAt)"),
 		ExpressionAttributeNames: map[string]string{"#id": attrID, "#createdAt": attrCreatedAt, "#retractedAt": attrRetractedAt},
 	}

@@ -123,7 +123,6 @@
 //	OfEvent              1 request   1 RCU
 //	a walk, first page   1 request   0.5 RCU (4 rows; the next have 16, 64, …)
 //	a walk with a Limit  1 request   0.5 RCU for each 4 KB of its rows
-//	a Page               1 request   0.5 RCU for each 4 KB
 //	Count, Tally         1 request   0.5 RCU for each 4 KB
 //	Delete               2 requests  1 RCU, 4 WCU
 //	DeleteEvent          2 requests  1 RCU, 4 WCU (of n rows 5n WCU)

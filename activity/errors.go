@@ -26,11 +26,6 @@ var ErrOthersStand = errors.New("activity: the first activity of an event cannot
 // errChanged ends a deletion whose rows had changed each time.
 var errChanged = errors.New("the rows changed meanwhile: try again")
 
-// ErrReadAtMost ends a walk that has read as many rows as Range.ReadAtMost
-// allows, if more rows may follow. A Page returns a cursor instead of this
-// error.
-var ErrReadAtMost = errors.New("activity: as many rows as ReadAtMost allows were read, and more may follow")
-
 // ConflictError is returned by Record, RecordAll and RecordItems.Outcome, and
 // by RecordMany in an [event.LeftoverError], when different content is already
 // recorded under the event: another classification of the same message, say.

@@ -33,12 +33,9 @@ func TestErrorsNameMethodAndTable(t *testing.T) {
 	_, errs["OfEvent"] = acts.OfEvent(t.Context(), home, dish.Event)
 	_, errs["Count"] = acts.Count(t.Context(), activity.Filter{Scope: home})
 	for name, way := range waysTo(acts) {
-		_, errs[name+"Page"] = way.page(t.Context(), activity.Range{})
-		for _, err := range way.walk(t.Context(), activity.Range{}) {
-			errs[name] = err
-		}
+		errs[name] = refused(t, way(t.Context(), activity.Range{}))
 	}
-	if len(errs) != 15 {
+	if len(errs) != 11 {
 		t.Errorf("%d errors", len(errs))
 	}
 	for what, err := range errs {
@@ -70,7 +67,7 @@ func TestErrorsOfDamagedRowsNameTheMethod(t *testing.T) {
 	_, errs["RecordAll"] = acts.RecordAll(t.Context(), two)
 	_, errs["OfEvent"] = acts.OfEvent(t.Context(), home, two[0].Event)
 	_, errs["Count"] = acts.Count(t.Context(), activity.Filter{Scope: home})
-	_, errs["InScopePage"] = acts.InScopePage(t.Context(), home, activity.Range{})
+	errs["InScope"] = refused(t, acts.InScope(t.Context(), home, activity.Range{}))
 	for method, err := range errs {
 		if method == "Count" { // which does not read the effort
 			if err != nil {

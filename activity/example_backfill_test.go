@@ -20,7 +20,7 @@ func ExampleStore_Backfill() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client()
 	repairs, err := activity.New(db, "repairs", &activity.Config{
-		ScopeAttr: "bike", ActorAttr: "mechanic", ActorType: activity.String,
+		Names: map[string]string{"chatId": "bike", "userId": "mechanic"}, ActorType: activity.String,
 	})
 	if err != nil {
 		panic(err)

@@ -74,7 +74,7 @@ func ExampleNew() {
 func ExampleNew_otherDomain() {
 	orders, err := activity.New(dynamotest.NewServer(nil).Client(), "order-events", &activity.Config{
 		ActorType: activity.String,
-		ScopeAttr: "tenant", ActorAttr: "customer", ActorNameAttr: "customerName", SeqAttr: "orderNo",
+		Names:     map[string]string{"chatId": "tenant", "userId": "customer", "userName": "customerName", "messageId": "orderNo"},
 	})
 	if err != nil {
 		panic(err)
@@ -177,24 +177,28 @@ func ExampleStore_InScope() {
 	// 08:05 77 return
 }
 
-func ExampleStore_InScopePage() {
+// A list in parts: each walk says in Next where the one after it begins.
+func ExampleRange() {
 	ctx := context.Background()
 	acts := morning(ctx)
 	r := activity.Range{Limit: 3}
-	for {
-		page, err := acts.InScopePage(ctx, "shop-7", r)
-		if err != nil {
-			panic(err)
+	r.Next = &r.Cursor // or, if a client carries it, a variable of one's own
+	for more := true; more; more = r.Cursor != "" {
+		for a, err := range acts.InScope(ctx, "shop-7", r) {
+			if err != nil {
+				panic(err)
+			}
+			show(a)
 		}
-		fmt.Println(len(page.Activities), "activities, more:", page.Cursor != "")
-		if page.Cursor == "" {
-			break
-		}
-		r.Cursor = page.Cursor // as it comes back from a client, say
+		fmt.Println("more:", r.Cursor != "")
 	}
 	// Output:
-	// 3 activities, more: true
-	// 1 activities, more: false
+	// 08:00 42 order
+	// 08:05 77 return
+	// 08:10 77 order
+	// more: true
+	// 08:15 42 order
+	// more: false
 }
 
 func ExampleStore_ByActor() {
@@ -211,17 +215,6 @@ func ExampleStore_ByActor() {
 	// 08:10 77 order
 }
 
-func ExampleStore_ByActorPage() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	page, err := acts.ByActorPage(ctx, "42", activity.Range{Limit: 1, NewestFirst: true})
-	if err != nil {
-		panic(err)
-	}
-	show(page.Activities[0])
-	// Output: 08:15 42 order
-}
-
 func ExampleStore_ByName() {
 	ctx := context.Background()
 	acts := morning(ctx)
@@ -233,17 +226,6 @@ func ExampleStore_ByName() {
 		break // who did it last: one small page was read
 	}
 	// Output: 08:15 42 order
-}
-
-func ExampleStore_ByNamePage() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	page, err := acts.ByNamePage(ctx, "shop-7", "return", activity.Range{})
-	if err != nil {
-		panic(err)
-	}
-	show(page.Activities[0])
-	// Output: 08:05 77 return
 }
 
 func ExampleStore_ByActorAndName() {
@@ -258,17 +240,6 @@ func ExampleStore_ByActorAndName() {
 	// Output:
 	// 08:00 42 order
 	// 08:15 42 order
-}
-
-func ExampleStore_ByActorAndNamePage() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	page, err := acts.ByActorAndNamePage(ctx, "shop-7", "42", "order", activity.Range{Limit: 1})
-	if err != nil {
-		panic(err)
-	}
-	show(page.Activities[0])
-	// Output: 08:00 42 order
 }
 
 func ExampleStore_Count() {

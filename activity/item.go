@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/text/unicode/norm"
 
@@ -17,9 +18,13 @@ import (
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
-// The attributes whose names are the format; Config names the others.
+// The attributes of a row.
 const (
+	attrScope      = "chatId"
 	attrID         = "activityId"
+	attrActor      = "userId"
+	attrActorName  = "userName"
+	attrSeq        = "messageId"
 	attrTimestamp  = "timestamp"
 	attrKind       = "type"
 	attrName       = "activity"
@@ -33,10 +38,21 @@ const (
 	attrRetractedAt = "retractedAt" // of a tombstone, beside its key
 )
 
-var fixed = []string{
-	attrID, attrTimestamp, attrKind, attrName, attrEffort, attrConfidence, attrNameTime, attrScopeActor, attrCreatedAt,
-	attrTTL, attrRetractedAt, payload.Attr,
-}
+// The indexes.
+const (
+	indexActor     = "userId-timestamp-index"
+	indexName      = "chatId-activity-index"
+	indexActorName = "chatUser-activity-index"
+)
+
+// What Config.Names can name.
+var (
+	attributes = []string{
+		attrScope, attrID, attrActor, attrActorName, attrSeq, attrTimestamp, attrKind, attrName, attrEffort, attrConfidence, attrNameTime, attrScopeActor, attrCreatedAt,
+		attrTTL, attrRetractedAt, payload.Attr,
+	}
+	indexes = []string{indexActor, indexName, indexActorName}
+)
 
 // The times an activity can have, in Unix milliseconds: a smaller one would be
 // read as seconds, a greater one has more than the 13 digits of its key.
@@ -115,7 +131,7 @@ func canonical(name string) string { return norm.NFC.String(name) }
 
 // key is the key of the event's row.
 func (s *Store) key(scope string, ev event.Event) ddb.Item {
-	return ddb.Item{s.cfg.ScopeAttr: item.S(scope), attrID: item.S(ev.String())}
+	return ddb.Item{attrScope: item.S(scope), attrID: item.S(ev.String())}
 }
 
 // tombstone is the row in place of a retracted activity. It has no attributes
@@ -145,25 +161,25 @@ func (s *Store) encode(a Activity) (ddb.Item, error) {
 	}
 	ms := a.Event.UnixMilli()
 	it := ddb.Item{
-		s.cfg.ScopeAttr: item.S(a.Scope),
-		attrID:          item.S(a.Event.String()),
-		s.cfg.ActorAttr: s.actorKey(a.Actor),
-		attrTimestamp:   item.N(ms),
-		attrName:        item.S(a.Name),
-		attrEffort:      item.F(a.Effort),
-		attrConfidence:  item.F(a.Confidence),
-		attrNameTime:    item.S(nameTime(a.Name, ms)),
-		attrScopeActor:  item.S(scopeActor(a.Scope, a.Actor)),
-		attrCreatedAt:   item.Time(s.cfg.Now()),
+		attrScope:      item.S(a.Scope),
+		attrID:         item.S(a.Event.String()),
+		attrActor:      s.actorKey(a.Actor),
+		attrTimestamp:  item.N(ms),
+		attrName:       item.S(a.Name),
+		attrEffort:     item.F(a.Effort),
+		attrConfidence: item.F(a.Confidence),
+		attrNameTime:   item.S(nameTime(a.Name, ms)),
+		attrScopeActor: item.S(scopeActor(a.Scope, a.Actor)),
+		attrCreatedAt:  item.Time(s.cfg.Now()),
 	}
 	if a.ActorName != "" {
-		it[s.cfg.ActorNameAttr] = item.S(a.ActorName)
+		it[attrActorName] = item.S(a.ActorName)
 	}
 	if a.Kind != "" {
 		it[attrKind] = item.S(a.Kind)
 	}
 	if a.Seq != 0 {
-		it[s.cfg.SeqAttr] = item.N(a.Seq)
+		it[attrSeq] = item.N(a.Seq)
 	}
 	if err := payload.Encode(pkg, it, a.Data); err != nil {
 		return nil, err
@@ -171,16 +187,16 @@ func (s *Store) encode(a Activity) (ddb.Item, error) {
 	if s.retention.Limited() {
 		it[attrTTL] = item.N(s.retention.Expiry(a.Event.Time()).Unix())
 	}
-	return it, item.CheckSize(pkg, "ActorName and Kind", it)
+	return it, item.CheckSize(pkg, "ActorName and Kind", s.names.Stored(it))
 }
 
 // decode reads a row, also one of an older system, in which much may be absent,
 // or a projection of a row.
 func (s *Store) decode(it ddb.Item) (Activity, error) {
 	a := Activity{
-		Scope:     item.Text(it, s.cfg.ScopeAttr),
-		Actor:     item.Text(it, s.cfg.ActorAttr),
-		ActorName: item.Text(it, s.cfg.ActorNameAttr),
+		Scope:     item.Text(it, attrScope),
+		Actor:     item.Text(it, attrActor),
+		ActorName: item.Text(it, attrActorName),
 		Name:      item.Text(it, attrName),
 		Kind:      item.Text(it, attrKind),
 	}
@@ -189,7 +205,7 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 		// Not wrapped: a stored row is not bad input of the caller.
 		return Activity{}, fmt.Errorf("attribute %s is not an event: %v", attrID, err)
 	}
-	if a.Seq, err = item.Int(it, s.cfg.SeqAttr); err != nil {
+	if a.Seq, err = item.Int(it, attrSeq); err != nil {
 		return Activity{}, err
 	}
 	if a.Effort, err = item.Float(it, attrEffort); err != nil {
@@ -207,7 +223,7 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	if a.CreatedAt, err = item.ParseTime(it, attrCreatedAt); err != nil {
 		return Activity{}, err
 	}
-	if a.Data, err = payload.Decode(it); err != nil {
+	if a.Data, err = payload.Decode[attributevalue.Number](it); err != nil {
 		return Activity{}, err
 	}
 	return a, nil

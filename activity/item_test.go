@@ -32,7 +32,7 @@ func TestGoldenRow(t *testing.T) {
 	}{
 		"activity.json": {activity.Config{}, chore(t, monday, 7, "diskning")},
 		"activity_least.json": {
-			activity.Config{ActorType: activity.String, ScopeAttr: "tenant", ActorAttr: "account", ActorNameAttr: "accountName", SeqAttr: "order"},
+			activity.Config{ActorType: activity.String, Names: map[string]string{"chatId": "tenant", "userId": "account", "userName": "accountName", "messageId": "order"}},
 			activity.Activity{Scope: "shop#1", Actor: "anna", Event: newEvent(t, monday, "shop#1", 7), Name: "50%"},
 		},
 	} {
@@ -97,8 +97,10 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	db, _ := open(t, nil)
 	acts, err := activity.New(db.Client(), "log", &activity.Config{
-		ActorType: activity.String, ScopeAttr: "tenant", ActorAttr: "account", ActorNameAttr: "accountName", SeqAttr: "order",
-		ActorIndexName: "by-account", NameIndexName: "by-name", ActorAndNameIndexName: "by-both",
+		ActorType: activity.String, Names: map[string]string{
+			"chatId": "tenant", "userId": "account", "userName": "accountName", "messageId": "order",
+			"userId-timestamp-index": "by-account", "chatId-activity-index": "by-name", "chatUser-activity-index": "by-both",
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -114,6 +116,9 @@ func TestTable(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, acts.Table()); diff != "" {
 		t.Errorf("configured (-want +got):\n%s", diff)
+	}
+	if grants := acts.Actions(); grants.Operators["EraseActor"]["by-account"] == nil || grants.Calls["Tally"]["by-both"] == nil {
+		t.Errorf("Actions = %v", grants)
 	}
 	acts, err = activity.New(db.Client(), "homeops-activities", nil)
 	if err != nil {
@@ -135,7 +140,7 @@ func TestTable(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	optional := map[string]bool{"ActorType": true, "Retention": true, "OnUnreadable": true}
+	optional := map[string]bool{"Names": true, "ActorType": true, "Retention": true, "OnUnreadable": true}
 	defaults := reflect.ValueOf(activity.Defaults())
 	for i := range defaults.NumField() {
 		if name := defaults.Type().Field(i).Name; !optional[name] && defaults.Field(i).IsZero() {
@@ -144,19 +149,19 @@ func TestConfig(t *testing.T) {
 	}
 	db, _ := open(t, nil)
 	for want, cfg := range map[string]activity.Config{
-		"Config.ActorType must be":       {ActorType: 2},
-		"Config.Concurrency must be":     {Concurrency: -1},
-		"Config.ScopeAttr must be valid": {ScopeAttr: "\xff"},
-		"Config.ActorAttr must be an":    {ActorAttr: strings.Repeat("x", 256)},
-		"Config.SeqAttr must not be \"timestamp\", which is another attribute of the row":                         {SeqAttr: "timestamp"},
-		"Config.ActorNameAttr must not be \"userId\"":                                                             {ActorNameAttr: "userId"},
-		"Config.ScopeAttr must not be \"retractedAt\"":                                                            {ScopeAttr: "retractedAt"},
-		"Config.ActorAttr must not be \"ttl\"":                                                                    {ActorAttr: "ttl"},
-		"Config.MaxSkew must be between":                                                                          {MaxSkew: -1},
-		"Config.Retention must be longer":                                                                         {Retention: time.Minute},
-		"Config.NameIndexName must hold":                                                                          {NameIndexName: "by name"},
-		"Config.ActorAndNameIndexName must not be \"chatId-activity-index\", which is another index of the table": {ActorAndNameIndexName: "chatId-activity-index"},
-		"Config.ActorIndexName must be a name":                                                                    {ActorIndexName: "x"},
+		"Config.ActorType must be":             {ActorType: 2},
+		"Config.Concurrency must be":           {Concurrency: -1},
+		`Config.Names["chatId"] must be valid`: {Names: map[string]string{"chatId": "\xff"}},
+		`Config.Names["userId"] must be an`:    {Names: map[string]string{"userId": strings.Repeat("x", 256)}},
+		`Config.Names["messageId"] must not be "timestamp", which is the name of the attribute timestamp`: {Names: map[string]string{"messageId": "timestamp"}},
+		`Config.Names["userName"] must not be "userId"`:                                                   {Names: map[string]string{"userName": "userId"}},
+		`Config.Names["chatId"] must not be "retractedAt"`:                                                {Names: map[string]string{"chatId": "retractedAt"}},
+		`Config.Names["userId"] must not be "ttl"`:                                                        {Names: map[string]string{"userId": "ttl"}},
+		"Config.MaxSkew must be between":                                                                  {MaxSkew: -1},
+		"Config.Retention must be longer":                                                                 {Retention: time.Minute},
+		`Config.Names["chatId-activity-index"] must hold`:                                                 {Names: map[string]string{"chatId-activity-index": "by name"}},
+		`Config.Names["chatUser-activity-index"] must not be "chatId-activity-index", which is the name of the index chatId-activity-index`: {Names: map[string]string{"chatUser-activity-index": "chatId-activity-index"}},
+		`Config.Names["userId-timestamp-index"] must be a name`:                                                                             {Names: map[string]string{"userId-timestamp-index": "x"}},
 	} {
 		_, err := activity.New(db.Client(), "homeops-activities", &cfg)
 		wantInputError(t, err, want)

@@ -49,10 +49,11 @@ func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
 		copied[i].Data = payload.Clone(activities[i].Data)
 	}
 	actions := s.puts(items)
-	for _, action := range actions { // the caller may add to each
+	for i, action := range actions { // the caller may add to each
 		action.Put.TableName = aws.String(s.table)
 		action.Put.ExpressionAttributeNames = maps.Clone(action.Put.ExpressionAttributeNames)
 		action.Put.ExpressionAttributeValues = maps.Clone(action.Put.ExpressionAttributeValues)
+		actions[i] = s.names.Action(action)
 	}
 	return &RecordItems{Items: actions, store: s, all: copied}, nil
 }
@@ -87,7 +88,7 @@ func (r *RecordItems) Outcome(reasons []types.CancellationReason) (event.Outcome
 			return 0, r.store.wrap("RecordItems", err)
 		}
 		if refused {
-			rows = append(rows, old)
+			rows = append(rows, r.store.names.Read(old))
 		}
 	}
 	if rows == nil {

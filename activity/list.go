@@ -35,16 +35,6 @@ func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Ac
 	return s.each(ctx, q, err)
 }
 
-// InScopePage returns one [Page] of the activities that [Store.InScope] walks.
-//
-// Price: 1 request, 0.5 RCU. Each 4 KB begun of the page costs 0.5 RCU, and
-// each MB takes 1 request. Consistent doubles the units. Skipped rows are paid
-// for as in [Store.InScope].
-func (s *Store) InScopePage(ctx context.Context, scope string, r Range) (Page, error) {
-	q, err := s.inScope(scope, r)
-	return s.page(ctx, q, err)
-}
-
 // ByActor walks the activities of an actor in all scopes, ordered by the time
 // at which they happened: what one mechanic did for all customers, say. A
 // caller who may see one scope is not always allowed to see the others;
@@ -63,16 +53,6 @@ func (s *Store) InScopePage(ctx context.Context, scope string, r Range) (Page, e
 func (s *Store) ByActor(ctx context.Context, actor string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.byActor(actor, r)
 	return s.each(ctx, q, err)
-}
-
-// ByActorPage returns one [Page] of the activities that [Store.ByActor] walks.
-// The Page's Cursor discloses a scope: that of the Page's last activity or, if
-// ReadAtMost ended the Page, that of the last row that was read.
-//
-// Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScopePage].
-func (s *Store) ByActorPage(ctx context.Context, actor string, r Range) (Page, error) {
-	q, err := s.byActor(actor, r)
-	return s.page(ctx, q, err)
 }
 
 // ByName walks the activities of one name in a scope, by all actors, ordered by
@@ -100,15 +80,6 @@ func (s *Store) ByName(ctx context.Context, scope, name string, r Range) iter.Se
 	return s.each(ctx, q, err)
 }
 
-// ByNamePage returns one [Page] of the activities that [Store.ByName] walks.
-//
-// Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScopePage]; names
-// that only look like the given name add to the price as in [Store.ByName].
-func (s *Store) ByNamePage(ctx context.Context, scope, name string, r Range) (Page, error) {
-	q, err := s.byName(scope, name, r)
-	return s.page(ctx, q, err)
-}
-
 // ByActorAndName walks the activities of one actor and one name in a scope,
 // ordered by the time at which they happened. If the walk fails, the error
 // comes last.
@@ -123,13 +94,4 @@ func (s *Store) ByNamePage(ctx context.Context, scope, name string, r Range) (Pa
 func (s *Store) ByActorAndName(ctx context.Context, scope, actor, name string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.byActorAndName(scope, actor, name, r)
 	return s.each(ctx, q, err)
-}
-
-// ByActorAndNamePage returns one [Page] of the activities that
-// [Store.ByActorAndName] walks.
-//
-// Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.ByNamePage].
-func (s *Store) ByActorAndNamePage(ctx context.Context, scope, actor, name string, r Range) (Page, error) {
-	q, err := s.byActorAndName(scope, actor, name, r)
-	return s.page(ctx, q, err)
 }

@@ -3,8 +3,8 @@ package activity
 import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // Match selects the activities of a list: an activity must meet every field
@@ -30,26 +30,26 @@ type Compare struct {
 }
 
 // filter composes the Match of a query.
-func (s *Store) filter(q *query, m Match) (payload.Filter, error) {
-	var attributes []payload.Attribute
+func (s *Store) filter(q *query, m Match) (filter.Filter, error) {
+	var attributes []filter.Attribute
 	if m.Kind != "" {
 		if err := check.Text(pkg, "Match.Kind", m.Kind); err != nil {
-			return payload.Filter{}, err
+			return filter.Filter{}, err
 		}
-		attributes = append(attributes, payload.Attribute{Name: attrKind, Value: item.S(m.Kind)})
+		attributes = append(attributes, filter.Attribute{Name: attrKind, Value: item.S(m.Kind)})
 	}
 	if m.Actor != "" {
-		if q.partition != s.cfg.ScopeAttr {
-			return payload.Filter{}, event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's activities")
+		if q.partition != attrScope {
+			return filter.Filter{}, event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's activities")
 		}
 		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
-			return payload.Filter{}, err
+			return filter.Filter{}, err
 		}
-		attributes = append(attributes, payload.Attribute{Name: s.cfg.ActorAttr, Value: s.actorKey(m.Actor)})
+		attributes = append(attributes, filter.Attribute{Name: attrActor, Value: s.actorKey(m.Actor)})
 	}
-	data := make([]payload.Compare, len(m.Data))
+	data := make([]filter.Compare, len(m.Data))
 	for i, c := range m.Data {
-		data[i] = payload.Compare(c)
+		data[i] = filter.Compare(c)
 	}
-	return payload.NewFilter(pkg, "Match.Data", attributes, data)
+	return filter.New(pkg, "Match.Data", attributes, data)
 }

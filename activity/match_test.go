@@ -94,42 +94,22 @@ func comparisons(sign int) map[string]bool {
 	return map[string]bool{"": sign == 0, "=": sign == 0, "<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}
 }
 
-// readAtMost checks how much walks and pages read: a walk yields the beginning of
-// the answer and the error that says so, and all pages together are the whole
-// answer.
+// readAtMost checks how much walks read: a walk yields the beginning of the
+// answer, and Next says whether more may follow.
 func (q question) readAtMost(t *testing.T, r *rand.Rand, acts *activity.Store, api *pages, newest bool, answer []activity.Activity) {
 	t.Helper()
 	rg := activity.Range{NewestFirst: newest, ReadAtMost: 1 + r.IntN(40)}
 	api.read = nil
-	var got []activity.Activity
-	var ended error
-	for a, err := range q.walk(t.Context(), acts, rg) {
-		if ended = err; err == nil {
-			got = append(got, a)
-		}
-	}
+	got, next := q.walk(acts).part(t, rg)
 	read := sum(api.read)
 	within(t, "rows of a walk", read, rg.ReadAtMost)
 	wantSame(t, "what it yields", got, answer[:min(len(got), len(answer))])
 	switch {
-	case ended == nil && len(got) != len(answer):
+	case next == "" && len(got) != len(answer):
 		t.Errorf("ended after %d of %d and says nothing", len(got), len(answer))
-	case ended != nil && (!errors.Is(ended, activity.ErrReadAtMost) || read < rg.ReadAtMost):
-		t.Errorf("ended with %v after %d of %d rows", ended, read, rg.ReadAtMost)
+	case next != "" && read < rg.ReadAtMost:
+		t.Errorf("goes on after %d of %d rows", read, rg.ReadAtMost)
 	}
-	rg.ReadAtMost = 1 + r.IntN(9)
-	var paged []activity.Activity
-	for more := true; more; more = rg.Cursor != "" {
-		rg.Limit = r.IntN(5)
-		api.read = nil
-		page, err := q.page(t.Context(), acts, rg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		within(t, "rows of a page", sum(api.read), rg.ReadAtMost)
-		paged, rg.Cursor = append(paged, page.Activities...), page.Cursor
-	}
-	wantSame(t, "in pages that read little", paged, answer)
 }
 
 // order is an order of a customer's, with data.
@@ -236,8 +216,8 @@ func TestBadDataSendsNothing(t *testing.T) {
 		_, err = acts.RecordItems([]activity.Activity{order(t, 1, bad)})
 		recordtest.WantBad(t, err, "activity", field)
 	}
-	_, err = activity.New(recordtest.Silent(t), "acts", &activity.Config{SeqAttr: "data"})
-	recordtest.WantBad(t, err, "activity", "Config.SeqAttr")
+	_, err = activity.New(recordtest.Silent(t), "acts", &activity.Config{Names: map[string]string{"messageId": "data"}})
+	recordtest.WantBad(t, err, "activity", `Config.Names["messageId"]`)
 }
 
 func TestBadFiltersSendNothing(t *testing.T) {
@@ -255,11 +235,7 @@ func TestBadFiltersSendNothing(t *testing.T) {
 		"Match.Actor":      {Match: activity.Match{Actor: "anna"}},
 	} {
 		for name, way := range waysTo(acts) {
-			_, err := way.page(t.Context(), r)
-			recordtest.WantBad(t, err, "activity", field, name)
-			for _, err := range way.walk(t.Context(), r) {
-				recordtest.WantBad(t, err, "activity", field, name)
-			}
+			recordtest.WantBad(t, refused(t, way(t.Context(), r)), "activity", field, name)
 		}
 	}
 	f := activity.Filter{Scope: home, Match: activity.Match{Data: bad}}
@@ -278,22 +254,18 @@ func TestCursorsOfFilters(t *testing.T) {
 	}
 	for name, way := range waysTo(acts) {
 		match := activity.Match{Kind: "chore"}
-		page, err := way.page(t.Context(), activity.Range{Match: match, Limit: 2})
-		if err != nil || page.Cursor == "" {
-			t.Fatal(name, page, err)
-		}
+		_, next := way.part(t, activity.Range{Match: match, Limit: 2})
 		for _, other := range []activity.Match{{}, {Kind: "recovery"}} {
-			_, err := way.page(t.Context(), activity.Range{Match: other, Cursor: page.Cursor})
+			err := refused(t, way(t.Context(), activity.Range{Match: other, Cursor: next}))
 			recordtest.WantBad(t, err, "activity", "Range.Cursor", name)
 		}
-		rest, err := way.page(t.Context(), activity.Range{Match: match, Cursor: page.Cursor})
-		if err != nil || len(rest.Activities) != 4 {
-			t.Errorf("%s: %d, %v", name, len(rest.Activities), err)
+		if rest := collect(t, way(t.Context(), activity.Range{Match: match, Cursor: next})); len(rest) != 4 {
+			t.Errorf("%s: %d", name, len(rest))
 		}
 	}
 }
 
-// A page costs what it reads, and not more than ReadAtMost allows.
+// A walk costs what it reads, and not more than ReadAtMost allows.
 func TestPriceOfAFilter(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -309,22 +281,21 @@ func TestPriceOfAFilter(t *testing.T) {
 		more bool
 	}{
 		{activity.Range{Match: none, Limit: 100}, dynamotest.Price{Requests: 1, RCU: 5.5}, false},
-		{activity.Range{Match: none, ReadAtMost: 8}, dynamotest.Price{Requests: 1, RCU: 1}, true},
-		{activity.Range{Match: none, ReadAtMost: 8, Consistent: true}, dynamotest.Price{Requests: 1, RCU: 2}, true},
+		{activity.Range{Match: none, Limit: 50, ReadAtMost: 8}, dynamotest.Price{Requests: 1, RCU: 1}, true},
+		{activity.Range{Match: none, Limit: 50, ReadAtMost: 8, Consistent: true}, dynamotest.Price{Requests: 1, RCU: 2}, true},
 		{activity.Range{Match: none, Limit: 4, ReadAtMost: 4}, dynamotest.Price{Requests: 1, RCU: 0.5}, true},
 	} {
 		cost := db.Meter(func() {
-			page, err := acts.InScopePage(t.Context(), home, tc.r)
-			if err != nil || len(page.Activities) != 0 || page.Cursor != "" != tc.more {
-				t.Errorf("%+v: %v, %v", tc.r, page, err)
+			if some, next := waysTo(acts)["InScope"].part(t, tc.r); len(some) != 0 || next != "" != tc.more {
+				t.Errorf("%+v: %v, next %q", tc.r, some, next)
 			}
 		})
 		cost.Want(t, tc.want)
 	}
 }
 
-// A page may end at a row that cannot be read, and the next goes on behind it.
-func TestAPageEndsAtAnUnreadableRow(t *testing.T) {
+// A walk may end at a row that cannot be read, and the next goes on behind it.
+func TestAWalkEndsAtAnUnreadableRow(t *testing.T) {
 	t.Parallel()
 	unreadable := 0
 	db, acts := open(t, &activity.Config{OnUnreadable: func(activity.Unreadable) { unreadable++ }})
@@ -337,23 +308,16 @@ func TestAPageEndsAtAnUnreadableRow(t *testing.T) {
 	}
 	for name, way := range waysTo(acts) {
 		unreadable = 0
-		found, r := 0, activity.Range{ReadAtMost: 1}
-		for more := true; more; more = r.Cursor != "" {
-			page, err := way.page(t.Context(), r)
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			found, r.Cursor = found+len(page.Activities), page.Cursor
-		}
+		found := len(way.parts(t, activity.Range{ReadAtMost: 1}))
 		if want := map[bool]int{false: 3}[strings.HasPrefix(name, "ByActorAndName")]; found != 2 || unreadable != want {
 			t.Errorf("%s: %d found, %d unreadable, want %d", name, found, unreadable, want)
 		}
 	}
 }
 
-// A page may also end at a row whose time has a fraction: it sorts among the
+// A walk may also end at a row whose time has a fraction: it sorts among the
 // others.
-func TestAPageEndsAtATimeWithAFraction(t *testing.T) {
+func TestAWalkEndsAtATimeWithAFraction(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, &activity.Config{OnUnreadable: func(activity.Unreadable) {}})
 	early, late := chore(t, monday, 1, "diskning"), chore(t, monday.Add(time.Second), 2, "diskning")
@@ -362,18 +326,11 @@ func TestAPageEndsAtATimeWithAFraction(t *testing.T) {
 	row["timestamp"] = item.Digits(strconv.FormatInt(monday.UnixMilli(), 10) + ".5")
 	recordtest.Put(t, db.Client(), acts.Table().Name, row)
 	for _, r := range []activity.Range{{ReadAtMost: 1}, {ReadAtMost: 1, NewestFirst: true}, {ReadAtMost: 1, From: monday, To: late.Event.Time()}} {
-		found, want := 0, 2
+		want := 2
 		if !r.To.IsZero() {
 			want = 1
 		}
-		for more := true; more; more = r.Cursor != "" {
-			page, err := acts.ByActorPage(t.Context(), martin, r)
-			if err != nil {
-				t.Fatalf("%+v: %v", r, err)
-			}
-			found, r.Cursor = found+len(page.Activities), page.Cursor
-		}
-		if found != want {
+		if found := len(waysTo(acts)["ByActor"].parts(t, r)); found != want {
 			t.Errorf("%+v: %d found, want %d", r, found, want)
 		}
 	}

@@ -215,34 +215,24 @@ func anyQuestion(r *rand.Rand, scopes, actors []string) question {
 	return q
 }
 
-func (q question) walk(ctx context.Context, acts *activity.Store, r activity.Range) iter.Seq2[activity.Activity, error] {
-	r.From, r.To, r.Match = q.from, q.to, q.match
-	switch q.way {
-	case "InScope":
-		return acts.InScope(ctx, q.scope, r)
-	case "ByActor":
-		return acts.ByActor(ctx, q.actor, r)
-	case "ByName":
-		return acts.ByName(ctx, q.scope, q.name, r)
+// walk is the walk that answers the question.
+func (q question) walk(acts *activity.Store) walk {
+	return func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+		r.From, r.To, r.Match = q.from, q.to, q.match
+		switch q.way {
+		case "InScope":
+			return acts.InScope(ctx, q.scope, r)
+		case "ByActor":
+			return acts.ByActor(ctx, q.actor, r)
+		case "ByName":
+			return acts.ByName(ctx, q.scope, q.name, r)
+		}
+		return acts.ByActorAndName(ctx, q.scope, q.actor, q.name, r)
 	}
-	return acts.ByActorAndName(ctx, q.scope, q.actor, q.name, r)
-}
-
-func (q question) page(ctx context.Context, acts *activity.Store, r activity.Range) (activity.Page, error) {
-	r.From, r.To, r.Match = q.from, q.to, q.match
-	switch q.way {
-	case "InScope":
-		return acts.InScopePage(ctx, q.scope, r)
-	case "ByActor":
-		return acts.ByActorPage(ctx, q.actor, r)
-	case "ByName":
-		return acts.ByNamePage(ctx, q.scope, q.name, r)
-	}
-	return acts.ByActorAndNamePage(ctx, q.scope, q.actor, q.name, r)
 }
 
 // Random histories of two writers, random questions: the answers are those of
-// a plain model, in every direction and in pages of any size, and cost no more
+// a plain model, in every direction and in parts of any size, and cost no more
 // than they may.
 func TestModel(t *testing.T) {
 	t.Parallel()
@@ -269,46 +259,33 @@ func TestModel(t *testing.T) {
 }
 
 func (q question) check(t *testing.T, r *rand.Rand, acts *activity.Store, api *pages, m model) {
+	way := q.walk(acts)
 	for _, newest := range []bool{false, true} {
 		rg := activity.Range{NewestFirst: newest}
-		got := collect(t, q.walk(t.Context(), acts, rg))
+		got := collect(t, way(t.Context(), rg))
 		q.checkOrder(t, got, m, newest)
 
 		for k := range min(len(got), 7) { // a walk left early
 			api.read = nil
-			first(t, k+1, q.walk(t.Context(), acts, rg))
+			first(t, k+1, way(t.Context(), rg))
 			within(t, "rows for a break", sum(api.read), 5*(k+1+m.skipped)+4)
 		}
 
 		limit := 1 + r.IntN(9)
 		rg.Limit = limit
 		api.read = nil
-		some := collect(t, q.walk(t.Context(), acts, rg))
+		some := collect(t, way(t.Context(), rg))
 		wantSame(t, fmt.Sprint("to a Limit of ", limit), some, got[:min(limit, len(got))])
 		m.cost(t, api, limit)
 
-		var paged []activity.Activity
-		for more := true; more; more = rg.Cursor != "" {
-			rg.Limit = 1 + r.IntN(9)
-			api.read = nil
-			page, err := q.page(t.Context(), acts, rg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if k := len(page.Activities); k > rg.Limit || k < rg.Limit && page.Cursor != "" {
-				t.Errorf("a page of %d holds %d, more: %v", rg.Limit, k, page.Cursor != "")
-			}
-			m.cost(t, api, rg.Limit)
-			paged, rg.Cursor = append(paged, page.Activities...), page.Cursor
-		}
-		wantSame(t, "in pages", paged, got)
+		q.parts(t, r, acts, api, newest, got, m)
 		q.readAtMost(t, r, acts, api, newest, got)
 
 		if q.name == "" {
 			continue
 		}
 		api.read = nil // the last one: 4 rows for each name that looks alike
-		collect(t, q.walk(t.Context(), acts, activity.Range{NewestFirst: newest, Limit: 1}))
+		collect(t, way(t.Context(), activity.Range{NewestFirst: newest, Limit: 1}))
 		within(t, "rows for the last", sum(api.read), 4*(m.alike+1)+2*m.through)
 		within(t, "requests for the last", len(api.read), m.alike+1+bits.Len(uint(m.through)))
 	}
@@ -332,6 +309,43 @@ func (q question) check(t *testing.T, r *rand.Rand, acts *activity.Store, api *p
 			t.Errorf("Tally has %+v, want %d", row, want[key])
 		}
 	}
+}
+
+// parts reads the answer in parts that end at any Limit or ReadAtMost, or are
+// left at any activity: each activity comes once.
+func (q question) parts(t *testing.T, r *rand.Rand, acts *activity.Store, api *pages, newest bool, answer []activity.Activity, m model) {
+	t.Helper()
+	rg := activity.Range{NewestFirst: newest}
+	rg.Next = &rg.Cursor
+	var got []activity.Activity
+	for more := true; more; more = rg.Cursor != "" {
+		rg.Limit, rg.ReadAtMost = r.IntN(10), r.IntN(2)*(1+r.IntN(9))
+		leave := 1 + r.IntN(12)
+		api.read = nil
+		n := 0
+		for a, err := range q.walk(acts)(t.Context(), rg) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, a)
+			if n++; n == leave {
+				break
+			}
+		}
+		switch {
+		case rg.ReadAtMost > 0:
+			within(t, "rows of a part", sum(api.read), rg.ReadAtMost)
+		case rg.Limit > 0:
+			m.cost(t, api, rg.Limit)
+			if n < min(leave, rg.Limit) && rg.Cursor != "" {
+				t.Errorf("a part of %d has %d, and goes on", rg.Limit, n)
+			}
+		}
+		if rg.Limit > 0 {
+			within(t, "activities of a part", n, rg.Limit)
+		}
+	}
+	wantSame(t, "in parts", got, answer)
 }
 
 // checkOrder compares with the model's answer: each activity once, and in

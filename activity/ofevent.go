@@ -55,7 +55,7 @@ func (s *Store) rowsOf(ctx context.Context, method, scope string, ev event.Event
 		TableName:                &s.table,
 		ConsistentRead:           aws.Bool(true),
 		KeyConditionExpression:   aws.String(between),
-		ExpressionAttributeNames: map[string]string{"#partition": s.cfg.ScopeAttr, "#sort": attrID},
+		ExpressionAttributeNames: map[string]string{"#partition": attrScope, "#sort": attrID},
 		ExpressionAttributeValues: ddb.Item{
 			":partition": item.S(scope), ":from": item.S(ev.First().String()), ":to": item.S(ev.Last().String()),
 		},

@@ -38,9 +38,6 @@ func TestPrices(t *testing.T) {
 			return nil
 		}
 	}
-	page := func(turn func(context.Context) (activity.Page, error)) func(context.Context) error {
-		return func(ctx context.Context) error { _, err := turn(ctx); return err }
-	}
 	ofEach := func(ask func(context.Context, activity.Filter) error) func(context.Context) error {
 		return func(ctx context.Context) error {
 			return errors.Join(
@@ -106,14 +103,6 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.ByActorAndName", Call: walk(func(ctx context.Context) iter.Seq2[activity.Activity, error] {
 			return acts.ByActorAndName(ctx, home, martin, "tvätt", all)
 		})},
-		{Func: "Store.InScopePage", Call: page(func(ctx context.Context) (activity.Page, error) { return acts.InScopePage(ctx, home, all) })},
-		{Func: "Store.ByActorPage", Call: page(func(ctx context.Context) (activity.Page, error) { return acts.ByActorPage(ctx, martin, all) })},
-		{Func: "Store.ByNamePage", Call: page(func(ctx context.Context) (activity.Page, error) {
-			return acts.ByNamePage(ctx, home, "diskning", all)
-		})},
-		{Func: "Store.ByActorAndNamePage", Call: page(func(ctx context.Context) (activity.Page, error) {
-			return acts.ByActorAndNamePage(ctx, home, martin, "diskning", all)
-		})},
 		{Func: "Store.Delete", Never: "TransactWriteItems", Why: "it deletes one row"},
 		{Func: "Store.RecordAll", Beyond: "puts together", Call: func(ctx context.Context) error {
 			_, err := acts.RecordAll(ctx, setOf(t, 40, 2))
@@ -150,10 +139,7 @@ func TestPricesOfLargerRows(t *testing.T) {
 		call func() error
 	}{
 		{"Record", dynamotest.Price{Requests: 1, WCU: 16}, func() error { _, err := acts.Record(t.Context(), large); return err }},
-		{"InScopePage", dynamotest.Price{Requests: 1, RCU: 0.5}, func() error {
-			_, err := acts.InScopePage(t.Context(), home, activity.Range{})
-			return err
-		}},
+		{"InScope", dynamotest.Price{Requests: 1, RCU: 0.5}, func() error { collect(t, acts.InScope(t.Context(), home, activity.Range{})); return nil }},
 		{"OfEvent", dynamotest.Price{Requests: 1, RCU: 1}, func() error { _, err := acts.OfEvent(t.Context(), home, large.Event); return err }},
 		{"Delete", dynamotest.Price{Requests: 2, RCU: 1, WCU: 16}, func() error { return acts.Delete(t.Context(), home, large.Event) }},
 	} {

@@ -13,8 +13,9 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/payload"
+	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
 // between is the key condition of every query: an open bound is set to the
@@ -33,14 +34,14 @@ type query struct {
 	lo, hi    string   // bounds of the sort key
 	prefix    string   // of every key between the bounds
 
-	filter payload.Filter
+	filter filter.Filter
 	called string // the activities' Name; "" for any
 	during period
 	r      Range
 }
 
 func (s *Store) inScope(scope string, r Range) (query, error) {
-	q := query{name: "InScope", partition: s.cfg.ScopeAttr, sort: attrID, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "InScope", partition: attrScope, sort: attrID, keys: ddb.Item{attrScope: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
@@ -50,7 +51,7 @@ func (s *Store) inScope(scope string, r Range) (query, error) {
 }
 
 func (s *Store) byActor(actor string, r Range) (query, error) {
-	q := query{name: "ByActor", index: s.cfg.ActorIndexName, partition: s.cfg.ActorAttr, sort: attrTimestamp, keys: ddb.Item{s.cfg.ActorAttr: s.actorKey(actor)}}
+	q := query{name: "ByActor", index: indexActor, partition: attrActor, sort: attrTimestamp, keys: ddb.Item{attrActor: s.actorKey(actor)}}
 	if err := s.checkActor(actor); err != nil {
 		return q, err
 	}
@@ -60,7 +61,7 @@ func (s *Store) byActor(actor string, r Range) (query, error) {
 }
 
 func (s *Store) byName(scope, name string, r Range) (query, error) {
-	q := query{name: "ByName", index: s.cfg.NameIndexName, partition: s.cfg.ScopeAttr, keys: ddb.Item{s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "ByName", index: indexName, partition: attrScope, keys: ddb.Item{attrScope: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
@@ -69,7 +70,7 @@ func (s *Store) byName(scope, name string, r Range) (query, error) {
 
 func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error) {
 	both := scopeActor(scope, actor)
-	q := query{name: "ByActorAndName", index: s.cfg.ActorAndNameIndexName, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), s.cfg.ScopeAttr: item.S(scope)}}
+	q := query{name: "ByActorAndName", index: indexActorName, partition: attrScopeActor, keys: ddb.Item{attrScopeActor: item.S(both), attrScope: item.S(scope)}}
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return q, err
 	}
@@ -119,71 +120,63 @@ func (q *query) answeredBy(a Activity) bool {
 	return (q.called == "" || a.Name == q.called) && q.during.holds(a.At)
 }
 
-// found is a row of the answer.
-type found struct {
-	Activity
-	row  ddb.Item // with ErrReadAtMost the key of the last that was read
-	last bool     // no row follows, as far as is known
+// firstPage is one read unit of 4 KB, if rows have up to 1 KB.
+const firstPage = 4
+
+// each yields the activities up to the Limit.
+func (s *Store) each(ctx context.Context, q query, err error) iter.Seq2[Activity, error] {
+	if err != nil {
+		return func(yield func(Activity, error) bool) { yield(Activity{}, check.Positional(err)) }
+	}
+	q.method = q.name
+	return s.walk(ctx, q, max(q.r.Limit, firstPage), nil)
 }
 
-// walk yields the rows of the answer up to the Limit; an error comes last. Its
-// first page has size rows at most.
-func (s *Store) walk(ctx context.Context, q query, size int, projection *string) iter.Seq2[found, error] {
-	return func(yield func(found, error) bool) {
+// walk yields the activities up to the Limit; an error comes last. Its first
+// page has size rows at most.
+func (s *Store) walk(ctx context.Context, q query, size int, projection *string) iter.Seq2[Activity, error] {
+	return func(yield func(Activity, error) bool) {
 		in, err := s.input(&q, projection)
 		if err != nil {
-			yield(found{}, err)
+			yield(Activity{}, err)
 			return
 		}
-		pace := paceOf(q.r, size)
-		for more := !q.during.empty(); more; {
-			in.Limit = aws.Int32(int32(pace.rows))
-			out, err := s.api.Query(ctx, in)
-			if err != nil {
-				yield(found{}, s.wrap(q.method, err))
-				return
-			}
-			more = len(out.LastEvaluatedKey) > 0
-			yielded := 0
-			for i, row := range out.Items {
-				a, shown, err := s.show(&q, row)
+		walk.Walk[Activity]{
+			Limit: q.r.Limit, ReadAtMost: q.r.ReadAtMost, First: size, Most: walk.FullPage,
+			Page: func(rows int32) (*dynamodb.QueryOutput, int, error) {
+				if q.during.empty() {
+					return nil, 0, nil
+				}
+				in.Limit = aws.Int32(rows)
+				out, err := s.api.Query(ctx, in)
 				if err != nil {
-					yield(found{}, err)
-					return
+					return nil, 0, s.wrap(q.method, err)
 				}
-				if !shown {
-					continue
-				}
-				last := !more && i == len(out.Items)-1
-				if yielded++; !yield(found{a, row, last}, nil) || yielded == pace.lacks {
-					return
-				}
-			}
-			read := max(len(out.Items), int(out.ScannedCount)) // including rows that the filter left out
-			pace.turn(read, yielded, q.turn(in, out))
-			if more && pace.left <= 0 {
-				yield(found{row: out.LastEvaluatedKey}, s.wrap(q.method, ErrReadAtMost))
-				return
-			}
-		}
+				return out, q.turn(in, out), nil
+			},
+			Show:   func(row ddb.Item) (Activity, walk.Shown, error) { return s.show(&q, row) },
+			Cursor: q.r.Cursor, Next: q.r.Next,
+			After: func(row ddb.Item) string { return s.cursorAfter(&q, row) },
+		}.Each(yield)
 	}
 }
 
 // show reads a row, and reports whether it is part of the answer. A row that
 // cannot be read is an error, unless OnUnreadable is set.
-func (s *Store) show(q *query, row ddb.Item) (a Activity, shown bool, err error) {
+func (s *Store) show(q *query, row ddb.Item) (Activity, walk.Shown, error) {
 	if retracted(row) || s.expired(row) {
-		return Activity{}, false, nil
+		return Activity{}, walk.Skipped, nil
 	}
-	a, err = s.decode(row)
+	a, err := s.decode(row)
 	switch {
-	case err == nil:
-		return a, q.answeredBy(a), nil
-	case s.cfg.OnUnreadable == nil:
-		return Activity{}, false, s.wrap(q.method, err)
+	case err == nil && q.answeredBy(a):
+		return a, walk.Part, nil
+	case err != nil && s.cfg.OnUnreadable == nil:
+		return Activity{}, walk.Beyond, s.wrap(q.method, err)
+	case err != nil:
+		s.cfg.OnUnreadable(Unreadable{Scope: item.Text(row, attrScope), ID: item.Text(row, attrID), Err: err})
 	}
-	s.cfg.OnUnreadable(Unreadable{Scope: item.Text(row, s.cfg.ScopeAttr), ID: item.Text(row, attrID), Err: err})
-	return Activity{}, false, nil
+	return Activity{}, walk.Skipped, nil
 }
 
 func (s *Store) input(q *query, projection *string) (*dynamodb.QueryInput, error) {
@@ -231,15 +224,15 @@ func (q *query) within(key string) bool {
 
 // turn sets the input to the next page. If this one ended among rows of a name
 // that only looks alike, the next begins behind all rows of that name, so that
-// their number costs nothing. turn reports whether it jumped so.
-func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (jumped bool) {
+// their number costs nothing, and is small again: turn returns its rows.
+func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (restart int) {
 	in.ExclusiveStartKey = out.LastEvaluatedKey
 	if q.prefix == "" || len(out.LastEvaluatedKey) == 0 {
-		return false
+		return 0
 	}
 	alike := lookalikes(q.prefix, item.Text(out.LastEvaluatedKey, attrNameTime))
 	if alike == "" {
-		return false
+		return 0
 	}
 	in.ExclusiveStartKey = nil
 	if q.r.NewestFirst {
@@ -247,5 +240,5 @@ func (q *query) turn(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) (jumped
 	} else {
 		in.ExpressionAttributeValues[":from"] = item.S(strings.TrimSuffix(alike, "#") + "$") // the byte after '#'
 	}
-	return true
+	return firstPage
 }

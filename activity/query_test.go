@@ -20,55 +20,59 @@ import (
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
-type (
-	walk func(context.Context, activity.Range) iter.Seq2[activity.Activity, error]
-	turn func(context.Context, activity.Range) (activity.Page, error)
-)
+type walk func(context.Context, activity.Range) iter.Seq2[activity.Activity, error]
 
-// waysTo returns the four walks that find martin's "diskning" at home, and
-// their pages.
-func waysTo(acts *activity.Store) map[string]struct {
-	walk walk
-	page turn
-} {
-	type way = struct {
-		walk walk
-		page turn
-	}
-	return map[string]way{
-		"InScope": {
-			func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
-				return acts.InScope(ctx, home, r)
-			},
-			func(ctx context.Context, r activity.Range) (activity.Page, error) {
-				return acts.InScopePage(ctx, home, r)
-			},
+// waysTo returns the four walks that find martin's "diskning" at home.
+func waysTo(acts *activity.Store) map[string]walk {
+	return map[string]walk{
+		"InScope": func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+			return acts.InScope(ctx, home, r)
 		},
-		"ByActor": {
-			func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
-				return acts.ByActor(ctx, martin, r)
-			},
-			func(ctx context.Context, r activity.Range) (activity.Page, error) {
-				return acts.ByActorPage(ctx, martin, r)
-			},
+		"ByActor": func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+			return acts.ByActor(ctx, martin, r)
 		},
-		"ByName": {
-			func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
-				return acts.ByName(ctx, home, "diskning", r)
-			},
-			func(ctx context.Context, r activity.Range) (activity.Page, error) {
-				return acts.ByNamePage(ctx, home, "diskning", r)
-			},
+		"ByName": func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+			return acts.ByName(ctx, home, "diskning", r)
 		},
-		"ByActorAndName": {
-			func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
-				return acts.ByActorAndName(ctx, home, martin, "diskning", r)
-			},
-			func(ctx context.Context, r activity.Range) (activity.Page, error) {
-				return acts.ByActorAndNamePage(ctx, home, martin, "diskning", r)
-			},
+		"ByActorAndName": func(ctx context.Context, r activity.Range) iter.Seq2[activity.Activity, error] {
+			return acts.ByActorAndName(ctx, home, martin, "diskning", r)
 		},
 	}
+}
+
+// part walks to the end of the Range, and returns what is left behind.
+func (w walk) part(t testing.TB, r activity.Range) (all []activity.Activity, next string) {
+	t.Helper()
+	next = "not written"
+	r.Next = &next
+	all = collect(t, w(t.Context(), r))
+	return all, next
+}
+
+// parts walks as often as there is more.
+func (w walk) parts(t testing.TB, r activity.Range) (all []activity.Activity) {
+	t.Helper()
+	r.Next = &r.Cursor
+	for more := true; more; more = r.Cursor != "" {
+		all = append(all, collect(t, w(t.Context(), r))...)
+		if len(all) > 10_000 {
+			t.Fatal("the parts do not end")
+		}
+	}
+	return all
+}
+
+// refused returns the error of a walk that yields nothing else.
+func refused(t testing.TB, seq iter.Seq2[activity.Activity, error]) (failed error) {
+	t.Helper()
+	n := 0
+	for a, err := range seq {
+		if n++; n > 1 || err == nil || a.Scope != "" {
+			t.Errorf("[%d] %+v came with %v", n, a, err)
+		}
+		failed = err
+	}
+	return failed
 }
 
 // wantOrder compares as sets and checks that times only rise, or only fall:
@@ -126,55 +130,85 @@ func TestRanges(t *testing.T) {
 		} {
 			for _, newest := range []bool{false, true} {
 				r := activity.Range{From: tc.from, To: tc.to, NewestFirst: newest}
-				wantOrder(t, name+" "+what, collect(t, way.walk(t.Context(), r)), tc.want, newest)
-				page, err := way.page(t.Context(), r)
-				if err != nil {
-					t.Fatal(err)
+				got, next := way.part(t, r)
+				if wantOrder(t, name+" "+what, got, tc.want, newest); next != "" {
+					t.Errorf("%s %s: more follows", name, what)
 				}
-				wantOrder(t, name+" page "+what, page.Activities, tc.want, newest)
 			}
 		}
 	}
 }
 
-// Pages of every size, in both directions, add up to the same walk, also with
-// equal times, and resume after the last row returned.
-func TestPages(t *testing.T) {
+// Parts of every size, in both directions, add up to the same walk, also with
+// equal times, and go on after the last row that was yielded.
+func TestParts(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
 	all := history(t, acts, 17)
 	for name, way := range waysTo(acts) {
 		for _, newest := range []bool{false, true} {
-			want := collect(t, way.walk(t.Context(), activity.Range{NewestFirst: newest}))
+			want := collect(t, way(t.Context(), activity.Range{NewestFirst: newest}))
 			wantOrder(t, name, want, all, newest)
-			for _, limit := range []int{1, 2, 5, 16, 17, 18, 0} {
+			for limit := range 19 {
 				r := activity.Range{NewestFirst: newest, Limit: limit}
-				var got []activity.Activity
-				pages := 0
-				for more := true; more; more = r.Cursor != "" {
-					page, err := way.page(t.Context(), r)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if limit > 0 && len(page.Activities) > limit {
-						t.Errorf("%s: a page of %d holds %d", name, limit, len(page.Activities))
-					}
-					got = append(got, page.Activities...)
-					r.Cursor = page.Cursor
-					if pages++; pages > 18 {
-						t.Fatalf("%s: pages of %d do not end", name, limit)
-					}
+				wantSame(t, fmt.Sprintf("%s in parts of %d", name, limit), way.parts(t, r), want)
+				if limit == 0 || limit > 17 {
+					continue
 				}
-				wantSame(t, fmt.Sprintf("%s in pages of %d", name, limit), got, want)
+				some, next := way.part(t, r)
+				wantSame(t, name+" to its Limit", some, want[:limit])
+				r = activity.Range{NewestFirst: newest, Cursor: next}
+				wantSame(t, name+" walked from a cursor", collect(t, way(t.Context(), r)), want[limit:])
 			}
-			page, err := way.page(t.Context(), activity.Range{NewestFirst: newest, Limit: 5})
-			if err != nil {
-				t.Fatal(err)
+		}
+	}
+}
+
+// Next is written when the loop is left or the walk fails, each time anew, and
+// not if nothing was walked.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	all := history(t, acts, 30)
+	for name, way := range waysTo(acts) {
+		want := collect(t, way(t.Context(), activity.Range{}))
+		next := "not written"
+		seq := way(t.Context(), activity.Range{Next: &next})
+		if next != "not written" {
+			t.Errorf("%s: wrote %q and nobody walked", name, next)
+		}
+		for _, n := range []int{1, 4, 7, 29, 30} { // at the end of a page, and in the middle of one
+			first(t, n, seq)
+			if n == 30 {
+				if next != "" {
+					t.Errorf("%s: left at the last, goes on at %q", name, next)
+				}
+				break
 			}
-			rest := collect(t, way.walk(t.Context(), activity.Range{NewestFirst: newest, Cursor: page.Cursor}))
-			wantSame(t, name+" walked from a cursor", rest, want[5:])
-			some := collect(t, way.walk(t.Context(), activity.Range{NewestFirst: newest, Limit: 6}))
-			wantSame(t, name+" to its Limit", some, want[:6])
+			wantSame(t, fmt.Sprintf("%s, left after %d", name, n), collect(t, way(t.Context(), activity.Range{Cursor: next})), want[n:])
+		}
+
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "Query", Nth: 2, Times: 3})
+		var got []activity.Activity
+		for a, err := range way(t.Context(), activity.Range{Next: &next}) {
+			if err == nil {
+				got = append(got, a)
+			}
+		}
+		rest := collect(t, way(t.Context(), activity.Range{Cursor: next}))
+		if len(got) != 4 {
+			t.Errorf("%s: %d before the error", name, len(got))
+		}
+		wantOrder(t, name+" after an error", append(got, rest...), all, false)
+
+		_, from := way.part(t, activity.Range{Limit: 3})
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "Query", Nth: 1, Times: 3})
+		if err := refused(t, way(t.Context(), activity.Range{Cursor: from, Next: &next})); err == nil || next != from {
+			t.Errorf("%s: %v, and goes on at %q, want %q", name, err, next, from)
+		}
+		next = "not written"
+		if err := refused(t, way(t.Context(), activity.Range{Cursor: "x", Next: &next})); err == nil || next != "not written" {
+			t.Errorf("%s: %v, and goes on at %q", name, err, next)
 		}
 	}
 }
@@ -186,11 +220,7 @@ func TestCursorsAreRefused(t *testing.T) {
 	cursors := map[string]string{}
 	ways := waysTo(acts)
 	for name, way := range ways {
-		page, err := way.page(t.Context(), activity.Range{Limit: 3})
-		if err != nil || page.Cursor == "" {
-			t.Fatal(err)
-		}
-		cursors[name] = page.Cursor
+		_, cursors[name] = way.part(t, activity.Range{Limit: 3})
 	}
 	id := all[0].Event.String()
 	forged := map[string][]string{
@@ -221,13 +251,13 @@ func TestCursorsAreRefused(t *testing.T) {
 			r := activity.Range{From: monday}
 			for what, c := range bad[name] {
 				r.Cursor = c
-				_, err := way.page(t.Context(), r)
+				err := refused(t, way(t.Context(), r))
 				var input *event.InputError
 				if !errors.As(err, &input) || input.Field != "Range.Cursor" {
 					t.Errorf("%s with %s: %v", name, what, err)
 				}
 			}
-			_, err := way.page(t.Context(), activity.Range{NewestFirst: true, Cursor: cursors[name]})
+			err := refused(t, way(t.Context(), activity.Range{NewestFirst: true, Cursor: cursors[name]}))
 			wantInputError(t, err, "Range.Cursor is damaged or belongs to another query")
 		}
 	})
@@ -246,11 +276,8 @@ func TestForgedCursorStaysInside(t *testing.T) {
 	theirs.Scope, theirs.Actor = "-200", rebecca
 	theirs.Event = newEvent(t, monday.Add(time.Hour), "-200", 1)
 	mustRecord(t, acts, theirs)
-	page, err := acts.InScopePage(t.Context(), home, activity.Range{Limit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(page.Cursor)
+	_, next := waysTo(acts)["InScope"].part(t, activity.Range{Limit: 1})
+	raw, err := base64.RawURLEncoding.DecodeString(next)
 	if err != nil || strings.Contains(string(raw), home) {
 		t.Errorf("the cursor %q names the scope, %v", raw, err)
 	}
@@ -267,7 +294,7 @@ func TestWalkPaysForWhatItYields(t *testing.T) {
 	for name, way := range waysTo(acts) {
 		for _, newest := range []bool{false, true} {
 			cost := db.Meter(func() {
-				for _, err := range way.walk(t.Context(), activity.Range{NewestFirst: newest}) {
+				for _, err := range way(t.Context(), activity.Range{NewestFirst: newest}) {
 					if err != nil {
 						t.Error(err)
 					}
@@ -277,12 +304,12 @@ func TestWalkPaysForWhatItYields(t *testing.T) {
 			cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
 		}
 		var got []activity.Activity
-		cost := db.Meter(func() { got = collect(t, way.walk(t.Context(), activity.Range{})) })
+		cost := db.Meter(func() { got = collect(t, way(t.Context(), activity.Range{})) })
 		wantOrder(t, name, got, all, false)
 		if cost.Requests != 5 { // 4 + 16 + 64 + 256 + 60
 			t.Errorf("%s: %d requests for 400 activities", name, cost.Requests)
 		}
-		cost = db.Meter(func() { got = collect(t, way.walk(t.Context(), activity.Range{Limit: 10})) })
+		cost = db.Meter(func() { got = collect(t, way(t.Context(), activity.Range{Limit: 10})) })
 		if len(got) != 10 || cost.Requests != 1 {
 			t.Errorf("%s: %d activities for %d requests, want 10 for 1", name, len(got), cost.Requests)
 		}
@@ -343,17 +370,10 @@ func TestWalkRefuses(t *testing.T) {
 				if name == "InScope" && r.Consistent {
 					continue
 				}
-				_, err := way.page(t.Context(), r)
-				wantInputError(t, err, want)
-				for a, err := range way.walk(t.Context(), r) {
-					wantInputError(t, err, want)
-					wantSame(t, "what comes with an error", []activity.Activity{a}, []activity.Activity{{}})
-				}
+				wantInputError(t, refused(t, way(t.Context(), r)), want)
 			}
 		}
-		_, err := acts.InScopePage(t.Context(), "", activity.Range{})
-		wantInputError(t, err, "scope must not be empty")
-		_, err = acts.Count(t.Context(), activity.Filter{Scope: "\xff"})
+		_, err := acts.Count(t.Context(), activity.Filter{Scope: "\xff"})
 		wantInputError(t, err, "Filter.Scope must be valid")
 		for want, seq := range map[string]iter.Seq2[activity.Activity, error]{
 			"scope must not be empty":       acts.InScope(t.Context(), "", activity.Range{}),
@@ -364,14 +384,7 @@ func TestWalkRefuses(t *testing.T) {
 			"name must not be empty":        acts.ByName(t.Context(), home, "", activity.Range{}),
 			"name makes a key":              acts.ByName(t.Context(), home, strings.Repeat("x", 1011), activity.Range{}),
 		} {
-			n := 0
-			for _, err := range seq {
-				wantInputError(t, err, want)
-				n++
-			}
-			if n != 1 {
-				t.Errorf("%s: came %d times", want, n)
-			}
+			wantInputError(t, refused(t, seq), want)
 		}
 	})
 	if cost.Requests != 0 {
@@ -453,30 +466,9 @@ func TestCountFollowsPages(t *testing.T) {
 		}
 	}
 	for name, way := range waysTo(acts) {
-		page, err := way.page(t.Context(), activity.Range{Limit: 25})
-		if err != nil || len(page.Activities) != 25 {
-			t.Errorf("%s: a page of 25 holds %d, %v", name, len(page.Activities), err)
+		if some, next := way.part(t, activity.Range{Limit: 25}); len(some) != 25 || next == "" {
+			t.Errorf("%s: a part of 25 has %d, next %q", name, len(some), next)
 		}
-	}
-}
-
-// A query that fails yields its error last, after what came before it.
-func TestErrorComesLast(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	history(t, acts, 6)
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "Query", Nth: 2, Times: 3})
-	n, failed := 0, false
-	for _, err := range acts.InScope(t.Context(), home, activity.Range{}) {
-		if failed {
-			t.Error("something came after the error")
-		}
-		if failed = err != nil; !failed {
-			n++
-		}
-	}
-	if n != 4 || !failed {
-		t.Errorf("%d activities, failed: %v", n, failed)
 	}
 }
 

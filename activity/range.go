@@ -26,22 +26,40 @@ type Range struct {
 
 	// With Consistent, a list sees every write that was answered before the
 	// list was requested. Indexes have no consistent reads, so Consistent is
-	// bad input for every list except InScope and InScopePage.
+	// bad input for every list except InScope.
 	Consistent bool
 
-	// Limit is the greatest number of activities in the answer. Defaults to 50
-	// for a Page, and to no limit for a walk.
+	// Limit is the greatest number of activities in the answer. Defaults to no
+	// limit.
 	Limit int
 
 	// ReadAtMost is the greatest number of rows that are read, including rows
-	// that are left out of the answer. If ReadAtMost ends a Page, the Page is
-	// short or empty, and has a cursor. If it ends a walk and more rows may
-	// follow, the walk's error is [ErrReadAtMost]. Defaults to no limit.
+	// that are left out of the answer. It ends the walk without an error, and
+	// only Next says whether more may follow. Defaults to no limit.
 	ReadAtMost int
 
-	// Cursor is the Cursor of an earlier Page of the same list, with the same
-	// Match and the same NewestFirst. The list begins where that Page ended.
+	// Cursor is what an earlier walk wrote to Next. It must be a walk of the
+	// same list, with the same Match and the same NewestFirst.
 	Cursor string
+
+	// Next, if set, is where the walk writes the Cursor of a later walk that
+	// goes on: after the last activity that was yielded or, if ReadAtMost or an
+	// error ended the walk, after the last row that was read. It is "" after the
+	// last row. (If the first request fails, it is Cursor.) A cursor does not
+	// promise another activity.
+	//
+	// The walk writes Next when it ends or the loop is left. A walk that nobody
+	// loops over, or that is refused as bad input, does not write it. Each loop
+	// over the same walk begins at Cursor, and writes Next again.
+	//
+	// You may give the cursor to clients and take it back. It holds only a
+	// position: it never determines which scope or actor is read, so even a
+	// forged cursor cannot make a list read outside its scope or actor. It is
+	// not encrypted: it discloses the id and the time of that activity or row
+	// and, for ByActor, its scope. If that row has a name of an older system
+	// which only looks like the Name of the list, it discloses the end of that
+	// name.
+	Next *string
 }
 
 // check refuses an invalid range.

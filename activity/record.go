@@ -227,7 +227,7 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 	}
 	size := 0
 	for _, it := range items {
-		size += item.Size(it)
+		size += item.Size(s.names.Stored(it))
 	}
 	if size > maxTransaction {
 		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("have %d bytes together, and a transaction can have at most %d", size, maxTransaction))
@@ -263,6 +263,9 @@ func (s *Store) puts(items []ddb.Item) []types.TransactWriteItem {
 
 // together sends a transaction, and reports whether a condition refused it.
 func (s *Store) together(ctx context.Context, method string, actions []types.TransactWriteItem) (refused bool, err error) {
+	for i, action := range actions {
+		actions[i] = s.names.Action(action)
+	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: actions}
 	// A set that meets another one being written waits until that is complete.
 	err = ddb.RetryIf(ctx, ddb.Busy, func() error {

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
 // Tally is how often an actor did something of one name and kind.
@@ -29,7 +31,7 @@ func (s *Store) Tally(ctx context.Context, f Filter) ([]Tally, error) {
 	}
 	q.method = "Tally"
 	counts := map[Tally]int{}
-	for a, err := range s.walk(ctx, q, lastPage, aws.String(tallyProjection)) {
+	for a, err := range s.walk(ctx, q, walk.FullPage, aws.String(tallyProjection)) {
 		if err != nil {
 			return nil, err
 		}

@@ -156,8 +156,8 @@ func (s *Store) adopt(ctx context.Context, op string, p place, spelling string) 
 			return false, err
 		}
 		_, err = s.api.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-			{Put: s.putIfUnchanged(merged, normal)},
-			{Delete: s.deleteIfUnchanged(older.key(), old)},
+			s.names.Action(types.TransactWriteItem{Put: s.putIfUnchanged(merged, normal)}),
+			s.names.Action(types.TransactWriteItem{Delete: s.deleteIfUnchanged(older.key(), old)}),
 		}})
 		if !changed(err) {
 			return err == nil, s.wrap(op, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -74,9 +75,11 @@ type Config struct {
 	// '#'. Defaults to ALIAS.
 	Prefix string
 
-	// IndexName is the global secondary index that [Store.PhrasesOf] reads.
-	// Defaults to GSI1.
-	IndexName string
+	// Names gives attributes and indexes other names in the table, each by its
+	// name in FORMAT.md: {"canonicalActivity": "target", "GSI1": "by-target"}.
+	// All writers of a table must use the same Names. Errors that name an
+	// attribute have its name in FORMAT.md.
+	Names map[string]string
 
 	// CacheTTL is the longest time for which questions about a scope (All,
 	// Resolve and Match) are answered from memory. The Store shortens this time
@@ -110,7 +113,6 @@ type Config struct {
 // The defaults of Config.
 const (
 	defaultPrefix      = "ALIAS"
-	defaultIndex       = "GSI1"
 	defaultCacheTTL    = 5 * time.Minute
 	defaultCacheScopes = 1000
 )
@@ -121,9 +123,6 @@ func (c *Config) fill() {
 	}
 	if c.Prefix == "" {
 		c.Prefix = defaultPrefix
-	}
-	if c.IndexName == "" {
-		c.IndexName = defaultIndex
 	}
 	if c.CacheTTL == 0 {
 		c.CacheTTL = defaultCacheTTL
@@ -146,16 +145,17 @@ func (c *Config) validate() error {
 	if c.CacheScopes < 0 {
 		return event.BadInput(pkg, "Config.CacheScopes", "must not be negative; NoCache switches the cache off")
 	}
-	return check.Index(pkg, "Config.IndexName", c.IndexName)
+	return nil
 }
 
 // Store keeps the books of all scopes: phrases and the names they stand for. It
 // is safe for concurrent use. One Store per process is enough: each Store has a
 // cache of its own.
 type Store struct {
-	api   API
+	api   API // with the names of FORMAT.md
 	table string
 	cfg   Config
+	names *names.Names
 	cache *cache
 }
 
@@ -175,6 +175,11 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+	var err error
+	if s.names, err = names.New(pkg, s.cfg.Names, attributes, []string{index}); err != nil {
+		return nil, err
+	}
+	s.api = names.Client(s.names, api)
 	s.cache = newCache(s.cfg, s.fetch)
 	return s, nil
 }
@@ -182,21 +187,21 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 // Table returns the definition of the table, for [schema.Create]. Other records
 // may share the table.
 func (s *Store) Table() schema.Table {
-	return schema.Table{
+	return s.names.Table(schema.Table{
 		Name: s.table,
 		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
 		Indexes: []schema.Index{{
-			Name: s.cfg.IndexName,
+			Name: index,
 			Key:  schema.Key{Partition: schema.String(attrIndexPK), Sort: schema.String(attrIndexSK)},
 		}},
-	}
+	})
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
 	read := schema.Grants{"": {"Query"}}
 	write := schema.Grants{"": {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}}
-	return schema.Actions{
+	return s.names.Actions(schema.Actions{
 		Calls: map[string]schema.Grants{
 			"Put":       write,
 			"Seed":      {"": {"PutItem", "Query"}},
@@ -208,12 +213,12 @@ func (s *Store) Actions() schema.Actions {
 			"Refresh":   read,
 			"Resolve":   read,
 			"Match":     read,
-			"PhrasesOf": {s.cfg.IndexName: {"Query"}},
+			"PhrasesOf": {index: {"Query"}},
 		},
 		Operators: map[string]schema.Grants{
 			"Adopt":  {"": {"DeleteItem", "GetItem", "PutItem", "Query"}},
 			"Disown": {"": {"Query", "UpdateItem"}},
 			"Erase":  {"": {"BatchWriteItem", "Query"}},
 		},
-	}
+	})
 }

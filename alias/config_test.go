@@ -17,12 +17,12 @@ func TestNewRefuses(t *testing.T) {
 		table string
 		cfg   alias.Config
 	}{
-		"api":                {nil, "homeops", alias.Config{}},
-		"table":              {client, "h", alias.Config{}},
-		"Config.Prefix":      {client, "homeops", alias.Config{Prefix: "A#B"}},
-		"Config.IndexName":   {client, "homeops", alias.Config{IndexName: "the index"}},
-		"Config.CacheTTL":    {client, "homeops", alias.Config{CacheTTL: -time.Second}},
-		"Config.CacheScopes": {client, "homeops", alias.Config{CacheScopes: -1}},
+		"api":                  {nil, "homeops", alias.Config{}},
+		"table":                {client, "h", alias.Config{}},
+		"Config.Prefix":        {client, "homeops", alias.Config{Prefix: "A#B"}},
+		`Config.Names["GSI1"]`: {client, "homeops", alias.Config{Names: map[string]string{"GSI1": "the index"}}},
+		"Config.CacheTTL":      {client, "homeops", alias.Config{CacheTTL: -time.Second}},
+		"Config.CacheScopes":   {client, "homeops", alias.Config{CacheScopes: -1}},
 	} {
 		_, err := alias.New(c.api, c.table, &c.cfg)
 		recordtest.WantBad(t, err, "alias", field)

@@ -125,8 +125,8 @@ func TestConfirmMeetsAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := confirmed(t)
-			store := w.f.through(t, meddler{w.f.db.Client(), new(int), func() { c.other(w) }}, nil)
-			got := answered(store.Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 5)}))
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { c.other(w) }), Op: "UpdateItem", Nth: 2})
+			got := answered(w.f.another(t, nil).Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 5)}))
 			if got != c.want {
 				t.Errorf("answered %q, want %q", got, c.want)
 			}

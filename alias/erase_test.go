@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
@@ -73,8 +74,8 @@ func TestEraseBesideAWriter(t *testing.T) {
 			t.Parallel()
 			w := confirmed(t)
 			w.f.write(t, with(w.f.stored(t, "ALIAS#-100123", "ta disken"), map[string]any{"note": s("private"), "learnedFrom": s("42")}))
-			store := w.f.through(t, meddler{w.f.db.Client(), new(int), func() { erased(w, 1) }}, nil)
-			if got := answered(c.write(writer{t, fixture{store, w.f.db, w.f.table}})); got != c.want {
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { erased(w, 1) }), Op: "UpdateItem", Nth: 2})
+			if got := answered(c.write(writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}})); got != c.want {
 				t.Errorf("answered %q, want %q", got, c.want)
 			}
 			if diff := cmp.Diff(c.row, w.f.stored(t, "ALIAS#-100123", "ta disken")); diff != "" {

@@ -1,44 +1,14 @@
 package alias_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 )
-
-// failing is a client some of whose operations fail.
-type failing struct {
-	alias.API
-	reads, writes error
-}
-
-func (f failing) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	if f.reads != nil {
-		return nil, f.reads
-	}
-	return f.API.GetItem(ctx, in, options...)
-}
-
-func (f failing) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	if f.reads != nil {
-		return nil, f.reads
-	}
-	return f.API.Query(ctx, in, options...)
-}
-
-func (f failing) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return nil, f.writes
-}
-
-func (f failing) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return nil, f.writes
-}
 
 // calls are all methods, by name. Each uses what it needs of the input.
 func calls(t *testing.T, s *alias.Store) map[string]func(in alias.Put) error {
@@ -76,11 +46,11 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	writes := map[string]bool{"Put": true, "Correct": true, "Confirm": true, "Forget": true, "Seed": true}
-	for kind, api := range map[string]failing{
-		"reads":  {f.db.Client(), errBroken, errBroken},
-		"writes": {f.db.Client(), nil, errBroken},
-	} {
-		for method, call := range calls(t, f.through(t, api, func(c *alias.Config) { c.NoCache = true })) {
+	for kind, ops := range map[string][]string{"reads": {""}, "writes": {"PutItem", "UpdateItem"}} {
+		for _, op := range ops {
+			f.db.Inject(dynamotest.Fault{Do: denied, Op: op, Times: -1})
+		}
+		for method, call := range calls(t, f.another(t, func(c *alias.Config) { c.NoCache = true })) {
 			err := call(alias.Put{Scope: chat, Phrase: "pant", Name: "pantning", Event: eventAt(t, 60)})
 			if kind == "writes" && !writes[method] {
 				if err != nil {
@@ -88,10 +58,11 @@ func TestErrorsNameTheMethod(t *testing.T) {
 				}
 				continue
 			}
-			if want := "alias: " + method + " on table " + f.table + ": broken"; !errors.Is(err, errBroken) || err.Error() != want {
-				t.Errorf("%s fail: got %v, want %s", kind, err, want)
+			if want := "alias: " + method + " on table " + f.table + ": operation error "; !isDenied(err) || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s fail: got %v, want %s …", kind, err, want)
 			}
 		}
+		f.db.Heal()
 	}
 }
 

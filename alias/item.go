@@ -32,6 +32,14 @@ const (
 	attrUpdatedAt     = "updatedAt"
 )
 
+const index = "GSI1"
+
+// attributes are what Config.Names can name, beside the index.
+var attributes = []string{
+	attrPK, attrSK, attrType, attrName, attrConfirmations, attrSource, attrLearnedFrom, attrNamedBy, attrConfirmedBy,
+	attrConfirmers, attrIndexPK, attrIndexSK, attrCreatedAt, attrUpdatedAt,
+}
+
 // partition returns the partition key of a scope. The scope is the last part
 // and is not encoded. No prefix holds a '#', so the first '#' always ends the
 // prefix, and two scopes or two prefixes never share a partition.

@@ -135,7 +135,7 @@ func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, err
 	var found []Alias
 	err = s.query(ctx, scope, &dynamodb.QueryInput{
 		TableName:                 aws.String(s.table),
-		IndexName:                 aws.String(s.cfg.IndexName),
+		IndexName:                 aws.String(index),
 		KeyConditionExpression:    aws.String(ofName),
 		ExpressionAttributeNames:  ofNameNames,
 		ExpressionAttributeValues: ddb.Item{":pk": item.S(partition), ":name": item.S(name)},

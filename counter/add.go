@@ -18,20 +18,22 @@ type Add struct {
 	Weight int64
 }
 
-// Total is the answer of [Store.Add], [Store.Refund] and [Store.AddUnkeyed].
+// Total is the answer of [Store.Add], [Store.Refund] and [Store.AddUnkeyed], and a
+// part of every [Grant].
 type Total struct {
-	// Outcome is Created if this call changed the count or left a tombstone,
-	// and Duplicate if an earlier call for the same event left it nothing to
-	// change. An Add whose reply was lost also gets Duplicate if another call
-	// refunds or settles the event before the SDK sends the Add again.
+	// Outcome is Created if this call counted, took, settled or gave back, or left a
+	// tombstone. It is Duplicate if an earlier call for the same event left it
+	// nothing to change, and zero if there is no room. After a lost reply, it is
+	// also Duplicate if another call refunds or settles the event before the SDK
+	// sends an Add or a Take again.
 	Outcome event.Outcome
 	// Refunded reports whether the event was refunded: after it had counted, or
-	// before it came ([Refund].Tombstone). An Add of a refunded event changes
-	// nothing.
+	// before it came ([Refund].Tombstone). A refunded event is not counted or
+	// granted again.
 	Refunded bool
 
-	// Used is the day's count after the call. In the Total of
-	// [RefundItem.Committed], it is [Unknown].
+	// Used is the day's count after the call, with this event if it counts; or
+	// [Unknown].
 	Used     int64
 	Day      tzclock.Date // the event's local day
 	ResetsAt time.Time    // the end of that day
@@ -67,9 +69,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	case err != nil:
 		return Total{}, err
 	case stands.recorded:
-		total := w.total(stands.outcome(), stands.used)
-		total.Refunded = stands.refunded()
-		return total, nil
+		return w.known(stands), nil
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Total{}, ErrFull
 	}

@@ -24,8 +24,7 @@ type Adjust struct {
 	// Cap is how much may be used a day. It must not be negative. It limits an
 	// Adjust only if To is more than From: the cap never refuses an Adjust that
 	// frees room. The Grant's Cap and Remaining refer to this Cap: if it is 0,
-	// both are 0, except that Remaining is [Unknown] after
-	// [AdjustItem.Committed]. The Grant's Used does not depend on Cap.
+	// both are 0. The Grant's Used does not depend on Cap.
 	Cap int64
 }
 
@@ -75,7 +74,7 @@ func (s *Store) Adjust(ctx context.Context, a Adjust) (Grant, error) {
 	case refusing != nil:
 		return s.refusedAdjust(w, a.Cap, refusing)
 	}
-	return w.grant(Grant{OK: true, Outcome: event.Created, Used: used}, a.Cap), nil
+	return w.grant(true, w.total(event.Created, used), a.Cap), nil
 }
 
 // settling returns the write of an Adjust, and its request.
@@ -122,9 +121,9 @@ func (s *Store) refusedAdjust(w keyed, most int64, row ddb.Item) (Grant, error) 
 	case !stands.recorded:
 		return Grant{}, ErrNotFound
 	case stands.state != held:
-		return w.grant(stands.grant(), most), nil
+		return w.grant(!stands.refunded(), w.known(stands), most), nil
 	case more > 0 && (room < 0 || stands.used > room):
-		return w.grant(Grant{Used: stands.used}, most), nil
+		return w.grant(false, w.total(0, stands.used), most), nil
 	case more < 0 && stands.used < -more:
 		return Grant{}, ErrBelowZero
 	}

@@ -28,17 +28,18 @@ import (
 //
 // The update costs 1 WCU for each KB of the row.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
-	day, err := tzclock.ParseDate(item.Text(row, s.cfg.DateAttr))
+	row = s.names.Read(row)
+	day, err := tzclock.ParseDate(item.Text(row, attrDate))
 	if err == nil {
 		_, err = s.readCounts(row)
 	}
 	if err != nil {
 		return nil, false, s.wrap("Backfill", fmt.Errorf("the row is not the count of a day: %v", err)) // not wrapped: what is stored is nobody's bad input
 	}
-	if item.HasTTL(row, s.cfg.TTLAttr) {
+	if item.HasTTL(row, attrTTL) {
 		return nil, false, nil
 	}
 	ttl := item.N(s.zone.End(day).Add(s.cfg.Retention).Unix())
-	in, ok, err := backfill.Update(s.table, row, []string{s.cfg.ScopeAttr, s.cfg.DateAttr}, ddb.Item{s.cfg.TTLAttr: ttl}, s.cfg.DateAttr)
-	return in, ok, s.wrap("Backfill", err)
+	in, ok, err := backfill.Update(s.table, row, []string{attrScope, attrDate}, ddb.Item{attrTTL: ttl}, attrDate)
+	return s.names.Update(in), ok, s.wrap("Backfill", err)
 }

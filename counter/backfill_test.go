@@ -56,7 +56,7 @@ func TestBackfill(t *testing.T) {
 		}
 	}
 
-	longer := open(t, counter.Config{Retention: 30 * 24 * time.Hour, TTLAttr: "expires"})
+	longer := open(t, counter.Config{Retention: 30 * 24 * time.Hour, Names: map[string]string{"ttl": "expires"}})
 	it := row()
 	it["expires"] = item.S("never")
 	golden.Backfill(t, longer.db.Client(), longer.Backfill, it, ddb.Item{"expires": item.N(1775426400 + 23*24*60*60)}, "expires")

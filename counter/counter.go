@@ -3,6 +3,7 @@ package counter
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -51,23 +53,18 @@ type Config struct {
 	// Defaults to crypto/rand.
 	Rand io.Reader
 
-	// ScopeAttr and DateAttr name the table's key attributes. Default to
-	// "chatId" and "date".
-	ScopeAttr string
-	DateAttr  string
-
-	// CountAttr and TTLAttr name the attributes of the count and of the expiry.
-	// Set them for a table that already has these two attributes under other
-	// names: the Store continues an existing count. Default to "count" and
-	// "ttl". All writers of a table must use the same names: a writer with
-	// another CountAttr keeps a count of its own.
+	// Names gives attributes other names in the table, each by its name in
+	// FORMAT.md: {"chatId": "tenantId", "count": "used"}. A table that already has a
+	// count under another name is counted on. All writers of a table must use the
+	// same Names: a writer with another name of the count keeps a count of its own.
+	// The attributes of events, which begin with e_, keep their names. Errors that
+	// name an attribute have its name in FORMAT.md.
 	//
-	// Caution: every write sets TTLAttr to the end of the day plus Retention, even
+	// Caution: every write sets the ttl to the end of the day plus Retention, even
 	// if the row has a later time. If the table keeps its rows longer than a week
 	// after their day, also set Retention: otherwise DynamoDB deletes the rows
 	// after a week.
-	CountAttr string
-	TTLAttr   string
+	Names map[string]string
 
 	// Retention is how long, after the end of its local day, a row is kept. Its
 	// events can be delivered, settled and refunded until MaxSkew before the row
@@ -98,18 +95,6 @@ func (c *Config) fill() {
 	if c.Rand == nil {
 		c.Rand = rand.Reader
 	}
-	if c.ScopeAttr == "" {
-		c.ScopeAttr = "chatId"
-	}
-	if c.DateAttr == "" {
-		c.DateAttr = "date"
-	}
-	if c.CountAttr == "" {
-		c.CountAttr = "count"
-	}
-	if c.TTLAttr == "" {
-		c.TTLAttr = "ttl"
-	}
 	if c.MaxRecorded == 0 {
 		c.MaxRecorded = 1000
 	}
@@ -122,21 +107,10 @@ func (c *Config) fill() {
 }
 
 func (c *Config) validate() error {
-	const fixed = "another attribute of the row"
-	names := map[string]string{attrUpdatedAt: fixed, attrRecorded: fixed} // and whose they are
-	for _, attr := range []struct{ field, name string }{
-		{"CountAttr", c.CountAttr}, {"TTLAttr", c.TTLAttr}, {"ScopeAttr", c.ScopeAttr}, {"DateAttr", c.DateAttr},
-	} {
-		if err := check.Attribute(pkg, "Config."+attr.field, attr.name); err != nil {
-			return err
+	for name, as := range c.Names {
+		if strings.HasPrefix(as, entryPrefix) {
+			return event.BadInput(pkg, fmt.Sprintf("Config.Names[%q]", name), "must not begin with e_, because the attributes of events begin with it")
 		}
-		if strings.HasPrefix(attr.name, entryPrefix) {
-			return event.BadInput(pkg, "Config."+attr.field, "must not begin with e_, because the attributes of events begin with it")
-		}
-		if other, taken := names[attr.name]; taken {
-			return event.BadInput(pkg, "Config."+attr.field, "must differ from "+other+": both name the same attribute")
-		}
-		names[attr.name] = "Config." + attr.field
 	}
 	if c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded {
 		return event.BadInput(pkg, "Config.MaxRecorded", "must be 1 to 7000")
@@ -152,12 +126,11 @@ func (c *Config) validate() error {
 
 // Store counts in one table. It is safe for concurrent use.
 type Store struct {
-	api   API
+	api   API // with the names of FORMAT.md
 	table string
 	zone  tzclock.Zone
 	cfg   Config
-
-	getNames map[string]string // of what Get reads
+	names *names.Names
 
 	last atomic.Pointer[localDay] // of the last event
 }
@@ -186,20 +159,22 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
-	s.getNames = map[string]string{
-		"#count": s.cfg.CountAttr, "#recorded": attrRecorded, "#updatedAt": attrUpdatedAt, "#ttl": s.cfg.TTLAttr,
+	var err error
+	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
+		return nil, err
 	}
+	s.api = names.Client(s.names, api)
 	return s, nil
 }
 
 // Table returns the definition of the table, for [schema.Create]. Rows expire by
 // TTL.
 func (s *Store) Table() schema.Table {
-	return schema.Table{
+	return s.names.Table(schema.Table{
 		Name: s.table,
-		Key:  schema.Key{Partition: schema.String(s.cfg.ScopeAttr), Sort: schema.String(s.cfg.DateAttr)},
-		TTL:  s.cfg.TTLAttr,
-	}
+		Key:  schema.Key{Partition: schema.String(attrScope), Sort: schema.String(attrDate)},
+		TTL:  attrTTL,
+	})
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].

@@ -103,14 +103,9 @@
 // # In a transaction of one's own
 //
 // [Store.TakeItem], [Store.AdjustItem] and [Store.RefundItem] return their write as
-// an action of a transaction. The caller sends it in one transaction with other
-// actions: all of them take effect, or none of them. Make a TakeItem, AdjustItem or
-// RefundItem once. After a lost reply, send the same one again unchanged, so that
-// it recognizes its own write. When the transaction is cancelled, call the Outcome
-// method of each with its cancellation reason. If every action was done by an
-// earlier try or is a Duplicate, nothing is left to do. If only some actions were
-// done, leave them out and send the others. A committed transaction returns no
-// count: Committed returns a Grant or a Total whose Used is [Unknown].
+// a [record.Action] for a transaction, in which all actions take effect, or none. A
+// committed transaction returns no count: Committed returns a Grant or a Total whose
+// Used is [Unknown].
 //
 // A [Refund] with a Tombstone can come before its Take, but a RefundItem cannot.
 // If a RefundItem comes first, the transaction is cancelled, and Outcome returns

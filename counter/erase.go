@@ -30,7 +30,7 @@ func (s *Store) Erase(ctx context.Context, key string) (int, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err
 	}
-	p := erase.Partition{Table: s.table, Attr: s.cfg.ScopeAttr, Value: item.S(key)}
-	erased, err := erase.Rows(ctx, s.api, p, s.cfg.ScopeAttr, s.cfg.DateAttr)
+	p := erase.Partition{Table: s.table, Attr: attrScope, Value: item.S(key)}
+	erased, err := erase.Rows(ctx, s.api, p, attrScope, attrDate)
 	return erased, s.wrap("Erase", err)
 }

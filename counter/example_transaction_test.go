@@ -11,6 +11,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // place stores an order together with what it takes of two limits, all or
@@ -18,7 +19,7 @@ import (
 // fared: if everything is done already, here or by another delivery, it is done;
 // if a part is, that is left out and the rest is sent.
 func place(ctx context.Context, db *dynamodb.Client, limits *counter.Store, id string, takes []counter.Take) (string, error) {
-	items := make([]*counter.TakeItem, len(takes))
+	items := make([]*record.Action[counter.Grant], len(takes))
 	for i, take := range takes {
 		var err error
 		if items[i], err = limits.TakeItem(take); err != nil { // once: sent again unchanged
@@ -49,7 +50,7 @@ func place(ctx context.Context, db *dynamodb.Client, limits *counter.Store, id s
 			}
 			reasons = reasons[1:]
 		}
-		var rest []*counter.TakeItem
+		var rest []*record.Action[counter.Grant]
 		for i, item := range items {
 			switch grant, err := item.Outcome(reasons[i]); {
 			case err != nil:

@@ -22,6 +22,8 @@ type Count struct {
 
 const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
+var getNames = item.Names(attrCount, attrRecorded, attrUpdatedAt, attrTTL)
+
 // Get returns the count of a key and day, with a consistent read. The count is
 // zero if the day has no row, or only an expired row that DynamoDB has not
 // deleted yet. A row with the earlier ttl of an older system counts for
@@ -41,7 +43,7 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 		Key:                      s.rowKey(key, item.S(day.String())),
 		ConsistentRead:           aws.Bool(true),
 		ProjectionExpression:     aws.String(getProjection),
-		ExpressionAttributeNames: s.getNames,
+		ExpressionAttributeNames: getNames,
 	})
 	if err != nil {
 		return Count{}, s.wrap("Get", err)
@@ -65,5 +67,5 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 // such a row.
 func (s *Store) expired(row ddb.Item, day tzclock.Date) bool {
 	now := s.cfg.Now()
-	return item.Expired(row, s.cfg.TTLAttr, now) && !now.Before(s.zone.End(day).Add(s.cfg.Retention))
+	return item.Expired(row, attrTTL, now) && !now.Before(s.zone.End(day).Add(s.cfg.Retention))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -47,6 +48,12 @@ func open(t testing.TB, cfg counter.Config) *env {
 	return e
 }
 
+// meanwhile loses the reply of the next write, and calls f before it is sent again.
+func (e *env) meanwhile(f func()) {
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.After(f), Op: "UpdateItem"})
+}
+
 // message is the event of a chat's message.
 func message(t testing.TB, at time.Time, id any) event.Event {
 	t.Helper()
@@ -62,7 +69,7 @@ func (e *env) take(t testing.TB, ev event.Event, most int64) counter.Grant {
 	return grant
 }
 
-func (e *env) takeItem(t testing.TB, take counter.Take) *counter.TakeItem {
+func (e *env) takeItem(t testing.TB, take counter.Take) *record.Action[counter.Grant] {
 	t.Helper()
 	i, err := e.TakeItem(take)
 	if err != nil {
@@ -71,7 +78,7 @@ func (e *env) takeItem(t testing.TB, take counter.Take) *counter.TakeItem {
 	return i
 }
 
-func (e *env) refundItem(t testing.TB, refund counter.Refund) *counter.RefundItem {
+func (e *env) refundItem(t testing.TB, refund counter.Refund) *record.Action[counter.Total] {
 	t.Helper()
 	i, err := e.RefundItem(refund)
 	if err != nil {

@@ -14,14 +14,20 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// The attributes of a row that have the same names in every table. Each recorded
-// event has an attribute of its own, named by entryPrefix and the event's text.
-// The names of the key, the count and the TTL are the Config's.
+// The attributes of a row. Each recorded event has an attribute of its own, named
+// by entryPrefix and the event's text.
 const (
+	attrScope     = "chatId"
+	attrDate      = "date"
+	attrCount     = "count"
+	attrTTL       = "ttl"
 	attrUpdatedAt = "updatedAt"
 	attrRecorded  = "recorded"
 	entryPrefix   = "e_"
 )
+
+// attributes are what Config.Names can name.
+var attributes = []string{attrScope, attrDate, attrCount, attrTTL, attrUpdatedAt, attrRecorded}
 
 // nonceSize is the length of a nonce in bytes; in the row it is nonceText
 // characters of unpadded base64url.
@@ -113,7 +119,7 @@ type counts struct {
 }
 
 func (s *Store) readCounts(row ddb.Item) (counts, error) {
-	used, err := item.Int(row, s.cfg.CountAttr)
+	used, err := item.Int(row, attrCount)
 	if err != nil {
 		return counts{}, err
 	}

@@ -104,8 +104,8 @@ func TestDefaults(t *testing.T) {
 	c.fill()
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
-			t.Errorf("Config.%s has no default", v.Type().Field(i).Name)
+		if name := v.Type().Field(i).Name; name != "Names" && v.Field(i).IsZero() {
+			t.Errorf("Config.%s has no default", name)
 		}
 	}
 	if err := c.validate(); err != nil {
@@ -121,22 +121,18 @@ func TestNewRefuses(t *testing.T) {
 		zone  tzclock.Zone
 		cfg   Config
 	}
+	named := func(name, as string) func(*args) {
+		return func(a *args) { a.cfg.Names = map[string]string{name: as} }
+	}
 	good := func() args { return args{api: noAPI{}, table: "limits", zone: tzclock.UTC} }
 	for field, spoil := range map[string][]func(*args){
-		"api":              {func(a *args) { a.api = nil }},
-		"table":            {func(a *args) { a.table = "" }, func(a *args) { a.table = "a b c" }},
-		"zone":             {func(a *args) { a.zone = tzclock.Zone{} }},
-		"Config.ScopeAttr": {func(a *args) { a.cfg.ScopeAttr = "count" }, func(a *args) { a.cfg.TTLAttr, a.cfg.ScopeAttr = "day", "day" }, func(a *args) { a.cfg.ScopeAttr = "e_x" }, func(a *args) { a.cfg.ScopeAttr = "\xff" }},
-		"Config.DateAttr":  {func(a *args) { a.cfg.DateAttr = "chatId" }, func(a *args) { a.cfg.DateAttr = "updatedAt" }, func(a *args) { a.cfg.CountAttr = "date" }},
-		"Config.CountAttr": {
-			func(a *args) { a.cfg.CountAttr = "recorded" }, func(a *args) { a.cfg.CountAttr = "updatedAt" },
-			func(a *args) { a.cfg.CountAttr = "e_" }, func(a *args) { a.cfg.CountAttr = "\xff" },
-		},
-		"Config.TTLAttr": {
-			func(a *args) { a.cfg.TTLAttr = "count" }, func(a *args) { a.cfg.TTLAttr = "e_ttl" },
-			func(a *args) { a.cfg.CountAttr, a.cfg.TTLAttr = "used", "used" }, func(a *args) { a.cfg.TTLAttr = strings.Repeat("t", 256) },
-		},
-		"Config.MaxRecorded": {func(a *args) { a.cfg.MaxRecorded = -1 }, func(a *args) { a.cfg.MaxRecorded = 7001 }},
+		"api":                    {func(a *args) { a.api = nil }},
+		"table":                  {func(a *args) { a.table = "" }, func(a *args) { a.table = "a b c" }},
+		"zone":                   {func(a *args) { a.zone = tzclock.Zone{} }},
+		`Config.Names["chatId"]`: {named("chatId", "updatedAt"), named("chatId", "e_x"), named("chatId", "\xff"), named("chatId", "")},
+		`Config.Names["count"]`:  {named("count", "ttl"), named("count", "e_")},
+		`Config.Names["tenant"]`: {named("tenant", "chatId")},
+		"Config.MaxRecorded":     {func(a *args) { a.cfg.MaxRecorded = -1 }, func(a *args) { a.cfg.MaxRecorded = 7001 }},
 		"Config.Retention": {
 			func(a *args) { a.cfg.Retention = -1 }, func(a *args) { a.cfg.Retention = Retention - time.Second },
 			func(a *args) { a.cfg.Retention = Retention + time.Millisecond },

@@ -140,7 +140,7 @@ func (m *model) grant(g counter.Grant, most int64) (counter.Grant, error) {
 // known is the answer to who takes, adds or settles what is recorded.
 func (m *model) known(e modelled, most int64) (counter.Grant, error) {
 	gone := e.state == "refunded"
-	return m.grant(counter.Grant{OK: !gone, Outcome: event.Duplicate, Refunded: gone}, most)
+	return m.grant(counter.Grant{OK: !gone, Total: counter.Total{Outcome: event.Duplicate, Refunded: gone}}, most)
 }
 
 func (m *model) take(id int, in counter.Take) (counter.Grant, error) {
@@ -157,7 +157,7 @@ func (m *model) take(id int, in counter.Take) (counter.Grant, error) {
 	}
 	m.events[id] = modelled{"held", in.Weight}
 	m.used += in.Weight
-	return m.grant(counter.Grant{OK: true, Outcome: event.Created}, in.Cap)
+	return m.grant(counter.Grant{OK: true, Total: counter.Total{Outcome: event.Created}}, in.Cap)
 }
 
 // unheard is the answer of an action, which does not hear the count when it
@@ -200,7 +200,7 @@ func (m *model) adjust(id int, in counter.Adjust) (counter.Grant, error) {
 	}
 	m.events[id] = modelled{"settled", in.To}
 	m.used += in.To - in.From
-	return m.grant(counter.Grant{OK: true, Outcome: event.Created}, in.Cap)
+	return m.grant(counter.Grant{OK: true, Total: counter.Total{Outcome: event.Created}}, in.Cap)
 }
 
 func (m *model) refund(id int, in counter.Refund) (counter.Total, error) {

@@ -1,9 +1,12 @@
 package counter_test
 
 import (
+	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -12,43 +15,46 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// The key attributes can have other names, reserved words and all.
+// Every call gives the same answers and rows in a table of other names.
 func TestOtherNames(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.Open(t)
-	s, err := counter.New(db.Client(), db.Name("quotas"), tzclock.UTC, &counter.Config{
-		Now: recordtest.Clock(noon), ScopeAttr: "tenant", DateAttr: "day",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := schema.Table{
-		Name: db.Name("quotas"), TTL: "ttl",
-		Key: schema.Key{Partition: schema.String("tenant"), Sort: schema.String("day")},
-	}
-	if diff := cmp.Diff(want, s.Table()); diff != "" {
-		t.Errorf("Table (-want +got):\n%s", diff)
-	}
-	table := s.Table()
-	table.TTL = ""
-	if err := schema.Create(t.Context(), db.Client(), table); err != nil {
-		t.Fatal(err)
-	}
-	take := counter.Take{Key: "acme", Event: message(t, noon, 1), Weight: 1, Cap: 1}
-	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
-		if grant, err := s.Take(t.Context(), take); err != nil || grant.Outcome != want {
-			t.Errorf("Take = %+v, %v", grant, err)
+	golden.WithOtherNames(t, golden.Renamed(t, "counter"), func(t testing.TB, names map[string]string, note func(...any)) (*dynamodb.Client, string) {
+		e := open(t, counter.Config{Names: names, Rand: rand.NewChaCha8([32]byte{})})
+		ctx := t.Context()
+		for n := range 3 {
+			grant, err := e.Take(ctx, counter.Take{Key: chat, Event: message(t, noon, n%2), Weight: 2, Cap: 3})
+			note(grant, err)
 		}
-	}
-	if count, err := s.Get(t.Context(), "acme", tzclock.UTC.Date(noon)); err != nil || count.Used != 1 {
-		t.Errorf("Get = %v, %v", count, err)
-	}
+		total, err := e.Add(ctx, counter.Add{Key: chat, Event: message(t, noon, 2), Weight: 3})
+		note(total, err)
+		total, err = e.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
+		note(total, err)
+		grant, err := e.Adjust(ctx, counter.Adjust{Key: chat, Event: message(t, noon, 2), From: 3, To: 1})
+		note(grant, err)
+		for range 2 {
+			total, err = e.Refund(ctx, counter.Refund{Key: chat, Event: message(t, noon, 0), Weight: 2})
+			note(total, err)
+		}
+		take, err := e.TakeItem(counter.Take{Key: chat, Event: message(t, noon, 5), Weight: 9, Cap: 3})
+		note(err)
+		_, err = e.db.Client().TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{take.Item}})
+		cancelled, _ := errors.AsType[*types.TransactionCanceledException](err)
+		grant, err = take.Outcome(cancelled.CancellationReasons[0])
+		note(grant, err)
+		count, err := e.Get(ctx, chat, tzclock.UTC.Date(noon))
+		note(count, err)
+		total, err = e.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "other", At: noon, Weight: 1})
+		note(total, err)
+		erased, err := e.Erase(ctx, "other")
+		note(erased, err)
+		return e.db.Client(), e.table
+	})
 }
 
 // A table that counts already, under names of its own: what stands there is
@@ -57,7 +63,7 @@ func TestExistingTable(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
 	quotas, err := counter.New(recordtest.Impatient(db.Client()), db.Name("quotas"), tzclock.UTC, &counter.Config{
-		Now: recordtest.Clock(noon), ScopeAttr: "customer", DateAttr: "day", CountAttr: "used", TTLAttr: "expireAt",
+		Now: recordtest.Clock(noon), Names: map[string]string{"chatId": "customer", "date": "day", "count": "used", "ttl": "expireAt"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +123,7 @@ func TestExistingTableAtItsCap(t *testing.T) {
 	db := dynamotest.Open(t)
 	now := noon
 	s, err := counter.New(db.Client(), db.Name("quotas"), tzclock.UTC, &counter.Config{
-		Now: func() time.Time { return now }, CountAttr: "used", TTLAttr: "expireAt",
+		Now: func() time.Time { return now }, Names: map[string]string{"count": "used", "ttl": "expireAt"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -142,7 +142,7 @@ func (s *Store) refusedRefund(w keyed, row ddb.Item) (Total, error) {
 	case !stands.recorded:
 		return Total{}, ErrNotFound
 	case stands.refunded():
-		return w.refund(stands.outcome(), stands.used), nil
+		return w.known(stands), nil
 	case stands.used < w.entry.weight:
 		return Total{}, ErrBelowZero
 	}
@@ -167,7 +167,7 @@ func (s *Store) entomb(ctx context.Context, w keyed) (total Total, overtaken boo
 	case err != nil:
 		return Total{}, false, err
 	case stands.refunded():
-		return w.refund(stands.outcome(), stands.used), false, nil
+		return w.known(stands), false, nil
 	case stands.recorded:
 		return Total{}, true, nil
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):

@@ -20,15 +20,15 @@ import (
 func TestFirstAndRefused(t *testing.T) {
 	t.Parallel()
 	for grant, want := range map[counter.Grant]struct{ first, refused bool }{
-		{OK: true, Outcome: event.Created}:                   {first: true},
-		{OK: true, Outcome: event.Created, Used: 3, Cap: 9}:  {first: true},
-		{OK: true, Outcome: event.Duplicate, ResetsAt: noon}: {},
-		{OK: true}:                        {},
-		{Outcome: event.Created}:          {},
-		{}:                                {}, // of an error, or of an item that was not at fault
-		{ResetsAt: noon}:                  {refused: true},
-		{ResetsAt: noon, Cap: 3, Used: 3}: {refused: true},
-		{Outcome: event.Duplicate, Refunded: true, ResetsAt: noon}: {refused: true},
+		{OK: true, Total: counter.Total{Outcome: event.Created}}:                   {first: true},
+		{OK: true, Total: counter.Total{Outcome: event.Created, Used: 3}, Cap: 9}:  {first: true},
+		{OK: true, Total: counter.Total{Outcome: event.Duplicate, ResetsAt: noon}}: {},
+		{OK: true}: {},
+		{Total: counter.Total{Outcome: event.Created}}: {},
+		{}:                                     {}, // of an error, or of an item that was not at fault
+		{Total: counter.Total{ResetsAt: noon}}: {refused: true},
+		{Total: counter.Total{ResetsAt: noon, Used: 3}, Cap: 3}:                          {refused: true},
+		{Total: counter.Total{Outcome: event.Duplicate, Refunded: true, ResetsAt: noon}}: {refused: true},
 	} {
 		if grant.First() != want.first || grant.Refused() != want.refused {
 			t.Errorf("%+v: first %v, refused %v", grant, grant.First(), grant.Refused())
@@ -96,7 +96,7 @@ func TestNoRoomBelowZero(t *testing.T) {
 		{"settled before, and asked for as it was taken", take(settled, 1, 0), 0, true},
 		{"settled before", adjust(settled, 1, 2, 0), 0, true},
 	} {
-		want := counter.Grant{OK: tc.ok, Used: -5, Cap: tc.most, Remaining: tc.most, Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+		want := counter.Grant{OK: tc.ok, Total: counter.Total{Used: -5, Day: day, ResetsAt: tzclock.Stockholm.End(day)}, Cap: tc.most, Remaining: tc.most}
 		if tc.ok {
 			want.Outcome = event.Duplicate
 		}

@@ -25,7 +25,7 @@ func TestLongerRetention(t *testing.T) {
 	clock := func() time.Time { return now }
 	db := dynamotest.New(t, &dynamotest.Config{Now: clock})
 	s, err := counter.New(db.Client(), "usage", tzclock.Stockholm, &counter.Config{
-		Now: clock, ScopeAttr: "customer", DateAttr: "day", CountAttr: "used", TTLAttr: "expires", Retention: kept, MaxSkew: skew,
+		Now: clock, Names: map[string]string{"chatId": "customer", "date": "day", "count": "used", "ttl": "expires"}, Retention: kept, MaxSkew: skew,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,14 +3,12 @@ package counter
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // Take asks for room under a daily cap.
@@ -29,9 +27,8 @@ type Take struct {
 	Weight int64
 }
 
-// Unknown is the value of Used and Remaining after the caller's own transaction
-// has committed, because a committed transaction returns no count. [Store.Get]
-// reads the count.
+// Unknown is Used and Remaining in the Committed answer of an action ([Store.TakeItem]),
+// because a committed transaction returns no count. [Store.Get] reads the count.
 const Unknown = -1
 
 // Grant is the answer to a [Take] and to an [Adjust].
@@ -41,24 +38,10 @@ type Grant struct {
 	// happen at most once, use [Grant.First]. OK is also false where nothing was
 	// decided, as after an error: to see a refusal, use [Grant.Refused].
 	OK bool
-	// Outcome is Created if this call took or settled what the event asked for,
-	// Duplicate if an earlier call for the same event did so or refunded the
-	// event, and zero otherwise. After a lost reply, it may be Duplicate
-	// although this call took or settled: see [Store.Take] and [Store.Adjust].
-	Outcome event.Outcome
-	// Refunded reports whether the event was refunded: after it had taken, or
-	// before it came ([Refund].Tombstone). A refunded event is not granted
-	// again.
-	Refunded bool
+	Total
 
-	// Used is how much of the cap is used now. If OK is true, that includes this
-	// event. Used and Remaining are [Unknown] after [TakeItem.Committed] and
-	// [AdjustItem.Committed].
-	Used      int64
 	Cap       int64
-	Remaining int64        // what is left of the cap, 0 to Cap; or [Unknown]
-	Day       tzclock.Date // the event's local day
-	ResetsAt  time.Time    // the end of that day
+	Remaining int64 // what is left of the cap, 0 to Cap; [Unknown] if Used is
 }
 
 // First reports whether this very call took or settled what the event asked for:
@@ -68,9 +51,8 @@ type Grant struct {
 func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
 // Refused reports whether the answer is no: it was decided, and OK is false. The
-// reason is the cap, or that the event was refunded (Refunded). The zero Grant of an
-// error, and of a [TakeItem.Outcome] or [AdjustItem.Outcome] that was not at fault,
-// is not a refusal.
+// reason is the cap, or that the event was refunded (Refunded). The zero Grant, of an
+// error and of an action that was not at fault, is not a refusal.
 func (g Grant) Refused() bool { return !g.OK && !g.ResetsAt.IsZero() }
 
 const (
@@ -122,7 +104,7 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	case refusing != nil:
 		return s.refusedTake(w, t.Cap, refusing)
 	}
-	return w.grant(Grant{OK: true, Outcome: event.Created, Used: used}, t.Cap), nil
+	return w.grant(true, w.total(event.Created, used), t.Cap), nil
 }
 
 // taking returns the write of a Take, and its request.
@@ -144,11 +126,9 @@ func (s *Store) taking(op string, t Take) (keyed, *dynamodb.UpdateItemInput, err
 	return w, in, nil
 }
 
-// grant adds the cap and the day to the answer.
-func (p place) grant(g Grant, most int64) Grant {
-	g.Cap, g.Remaining = most, max(0, most-max(0, g.Used)) // another system may have left less than 0
-	g.Day, g.ResetsAt = p.day, p.end
-	return g
+// grant adds the cap to the answer.
+func (p place) grant(ok bool, t Total, most int64) Grant {
+	return Grant{OK: ok, Total: t, Cap: most, Remaining: max(0, most-max(0, t.Used))} // another system may have left less than 0
 }
 
 // refusedTake reads from the row why it refused: the event is in it, the cap is
@@ -160,9 +140,9 @@ func (s *Store) refusedTake(w keyed, most int64, row ddb.Item) (Grant, error) {
 	case err != nil:
 		return Grant{}, err
 	case stands.recorded:
-		return w.grant(stands.grant(), most), nil
+		return w.grant(!stands.refunded(), w.known(stands), most), nil
 	case room < 0 || stands.used > room:
-		return w.grant(Grant{Used: stands.used}, most), nil
+		return w.grant(false, w.total(0, stands.used), most), nil
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Grant{}, ErrFull
 	}

@@ -21,13 +21,13 @@ func TestTakeUpToTheCap(t *testing.T) {
 	midnight := time.Date(2026, 3, 30, 0, 0, 0, 0, tzclock.Stockholm.Location())
 	for i := int64(1); i <= 3; i++ {
 		want := counter.Grant{
-			OK: true, Outcome: event.Created, Used: i, Cap: 3, Remaining: 3 - i, Day: day, ResetsAt: midnight,
+			OK: true, Total: counter.Total{Outcome: event.Created, Used: i, Day: day, ResetsAt: midnight}, Cap: 3, Remaining: 3 - i,
 		}
 		if diff := cmp.Diff(want, e.take(t, message(t, noon, i), 3)); diff != "" {
 			t.Errorf("take %d (-want +got):\n%s", i, diff)
 		}
 	}
-	want := counter.Grant{Used: 3, Cap: 3, Day: day, ResetsAt: midnight}
+	want := counter.Grant{Total: counter.Total{Used: 3, Day: day, ResetsAt: midnight}, Cap: 3}
 	if diff := cmp.Diff(want, e.take(t, message(t, noon, 4), 3)); diff != "" {
 		t.Errorf("above the cap (-want +got):\n%s", diff)
 	}
@@ -105,7 +105,7 @@ func TestNoRoomAtAll(t *testing.T) {
 	} {
 		e := open(t, counter.Config{MaxRecorded: 1})
 		take.Key, take.Event = chat, message(t, noon, 1)
-		want := counter.Grant{Cap: take.Cap, Remaining: take.Cap, Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+		want := counter.Grant{Total: counter.Total{Day: day, ResetsAt: tzclock.Stockholm.End(day)}, Cap: take.Cap, Remaining: take.Cap}
 		if grant, err := e.Take(t.Context(), take); err != nil || grant != want || !grant.Refused() {
 			t.Errorf("%s, no row: %+v, %v, want %+v", name, grant, err, want)
 		}

@@ -15,10 +15,11 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-func (e *env) adjustItem(t testing.TB, adjust counter.Adjust) *counter.AdjustItem {
+func (e *env) adjustItem(t testing.TB, adjust counter.Adjust) *record.Action[counter.Grant] {
 	t.Helper()
 	i, err := e.AdjustItem(adjust)
 	if err != nil {
@@ -44,7 +45,7 @@ func TestAdjustItem(t *testing.T) {
 			t.Fatal(reasons)
 		}
 		want := counter.Grant{
-			OK: true, Outcome: event.Created, Used: counter.Unknown, Cap: 20, Remaining: counter.Unknown, Day: day, ResetsAt: tzclock.Stockholm.End(day),
+			OK: true, Total: counter.Total{Outcome: event.Created, Used: counter.Unknown, Day: day, ResetsAt: tzclock.Stockholm.End(day)}, Cap: 20, Remaining: counter.Unknown,
 		}
 		if diff := cmp.Diff(want, i.Committed()); diff != "" || !i.Committed().First() {
 			t.Errorf("Committed (-want +got):\n%s", diff)

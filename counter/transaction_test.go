@@ -59,7 +59,7 @@ func TestTakeItem(t *testing.T) {
 		t.Fatal(reasons)
 	}
 	want := counter.Grant{
-		OK: true, Outcome: event.Created, Used: counter.Unknown, Cap: 3, Remaining: counter.Unknown, Day: day, ResetsAt: tzclock.Stockholm.End(day),
+		OK: true, Total: counter.Total{Outcome: event.Created, Used: counter.Unknown, Day: day, ResetsAt: tzclock.Stockholm.End(day)}, Cap: 3, Remaining: counter.Unknown,
 	}
 	if diff := cmp.Diff(want, i.Committed()); diff != "" || !i.Committed().First() {
 		t.Errorf("Committed (-want +got):\n%s", diff)
@@ -276,11 +276,11 @@ func TestTakeItemSettledOrRefundedMeanwhile(t *testing.T) {
 		"settled": {func(ev event.Event) error {
 			_, err := e.Adjust(t.Context(), counter.Adjust{Key: "settled", Event: ev, From: 5, To: 3})
 			return err
-		}, counter.Grant{OK: true, Outcome: event.Duplicate, Used: 3, Remaining: 6}},
+		}, counter.Grant{OK: true, Total: counter.Total{Outcome: event.Duplicate, Used: 3}, Remaining: 6}},
 		"refunded": {func(ev event.Event) error {
 			_, err := e.Refund(t.Context(), counter.Refund{Key: "refunded", Event: ev, Weight: 5})
 			return err
-		}, counter.Grant{Outcome: event.Duplicate, Refunded: true, Remaining: 9}},
+		}, counter.Grant{Total: counter.Total{Outcome: event.Duplicate, Refunded: true}, Remaining: 9}},
 	} {
 		ev := message(t, noon, 1)
 		i := e.takeItem(t, counter.Take{Key: name, Event: ev, Cap: 9, Weight: 5})

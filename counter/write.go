@@ -89,7 +89,7 @@ func (s *Store) update(p place, expression string) *dynamodb.UpdateItemInput {
 		UpdateExpression: aws.String(expression),
 		ReturnValues:     types.ReturnValueUpdatedNew,
 		ExpressionAttributeNames: map[string]string{
-			"#count": s.cfg.CountAttr, "#updatedAt": attrUpdatedAt, "#ttl": s.cfg.TTLAttr,
+			"#count": attrCount, "#updatedAt": attrUpdatedAt, "#ttl": attrTTL,
 		},
 		ExpressionAttributeValues: ddb.Item{
 			":now": item.Time(p.now),
@@ -137,7 +137,7 @@ func (s *Store) record(w keyed, expression, condition string) *dynamodb.UpdateIt
 }
 
 func (s *Store) rowKey(key string, day types.AttributeValue) ddb.Item {
-	return ddb.Item{s.cfg.ScopeAttr: item.S(key), s.cfg.DateAttr: day}
+	return ddb.Item{attrScope: item.S(key), attrDate: day}
 }
 
 // send returns the count after the write, or the row that refused it.
@@ -164,7 +164,7 @@ func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInpu
 // count that is not a whole number, the count cannot be read; the write cannot be
 // undone.
 func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, error) {
-	used, err := item.Int(out.Attributes, s.cfg.CountAttr)
+	used, err := item.Int(out.Attributes, attrCount)
 	if err != nil {
 		return 0, s.wrap(op, &uncounted{err})
 	}
@@ -218,9 +218,11 @@ func (w keyed) expects(st state) int64 {
 	return 0
 }
 
-// grant is the answer for an event that the row has.
-func (s standing) grant() Grant {
-	return Grant{OK: !s.refunded(), Outcome: s.outcome(), Refunded: s.refunded(), Used: s.used}
+// known is the answer for an event that the row has.
+func (p place) known(s standing) Total {
+	t := p.total(s.outcome(), s.used)
+	t.Refunded = s.refunded()
+	return t
 }
 
 // outcome is Created for the write's own work and Duplicate for another's.

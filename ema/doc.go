@@ -16,17 +16,15 @@
 //
 // # Items
 //
-// Each subject and metric has one row. A [Record] is a kind of averages,
-// [Effort] or [Preference]. Each Record has its own rows, unless stores of both
-// have the same Config.Prefix. A store keeps the averages of one Record. The
-// partition key writes '#' in a subject as %23, and '%' in a subject or a
-// Prefix as %25. The sort key is the metric, unchanged.
+// Each subject and metric has one row. Stores with different prefixes have
+// different rows, and can share a table. The partition key writes '#' in a subject
+// as %23, and '%' in a subject or a Prefix as %25. The sort key is the metric,
+// unchanged. Config.Names can give the attributes other names.
 //
-//	pk         S  EFFORT#<subject>, PREF#<subject>, or <Config.Prefix>#<subject>
+//	pk         S  EFFORT#<subject>, or <Config.Prefix>#<subject>
 //	sk         S  the metric
-//	type       S  EFFORT, PREF, or Config.Prefix
-//	ema        N  the average, of an effort
-//	value      N  the average, of a preference
+//	type       S  EFFORT, or Config.Prefix
+//	ema        N  the average
 //	samples    N  values counted
 //	recent     B  the 32 latest events counted, 16 bytes each, sorted
 //	version    N  writes so far, from 1

@@ -10,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -27,43 +28,6 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Record says what a store's averages measure. The Record decides the name of
-// the attribute that holds the average and, without a Config.Prefix, the keys
-// of the rows.
-type Record uint8
-
-const (
-	// Effort is what something costs a subject. A metric is the name of an
-	// activity or of any other measure, such as a duration in seconds. Values
-	// may be negative.
-	Effort Record = iota
-	// Preference is how a subject likes to be treated. The metrics are
-	// [IgnoreRate], [ResponseTiming], [InteractionFrequency], and any others
-	// that an application has.
-	Preference
-)
-
-// Metrics of [Preference] that are part of the format.
-const (
-	IgnoreRate           = "ignoreRate"
-	ResponseTiming       = "responseTimingPref"
-	InteractionFrequency = "interactionFrequency"
-)
-
-// prefix begins the partition keys, and is the attribute type.
-func (r Record) prefix() string { return [...]string{"EFFORT", "PREF"}[r] }
-
-// attribute holds the average.
-func (r Record) attribute() string { return [...]string{"ema", "value"}[r] }
-
-// String returns "effort" or "preference".
-func (r Record) String() string {
-	if r > Preference {
-		return fmt.Sprintf("Record(%d)", uint8(r))
-	}
-	return [...]string{"effort", "preference"}[r]
-}
-
 // Average is what was learned about one metric of a subject.
 type Average struct {
 	Subject   string
@@ -73,24 +37,17 @@ type Average struct {
 	UpdatedAt time.Time // time of the last write
 }
 
-// DefaultAlpha is the weight of each value after the first if Config.Alpha is
-// not set.
-const DefaultAlpha = 0.3
-
 // Config of a Store. The zero Config works.
 type Config struct {
-	// Record says what the averages measure. Defaults to Effort.
-	Record Record
-
 	// Prefix begins the partition keys and is the attribute "type" of the rows.
 	// Stores with different prefixes have different rows, so use a Prefix of your
 	// own for averages of other things. It must not hold '#'. In a shared table
 	// it must differ from the prefixes of other packages, such as PATTERN.
-	// Defaults to EFFORT for Effort and PREF for Preference.
+	// Defaults to EFFORT.
 	Prefix string
 
 	// Alpha is the weight of each value after the first, above 0 and at most 1.
-	// At 1 the average is the latest value. Defaults to DefaultAlpha. With it
+	// At 1 the average is the latest value. Defaults to 0.3. With it
 	// the latest two of many values have about half of the weight together.
 	Alpha float64
 
@@ -103,24 +60,27 @@ type Config struct {
 	// reads consistently. Defaults to false: it rarely matters whether an
 	// average already contains the latest value.
 	ConsistentReads bool
+
+	// Names gives attributes and indexes other names in the table, each by its
+	// name in FORMAT.md: {"ema": "average", "sk": "metric"}.
+	// All writers of a table must use the same Names. Errors that name an
+	// attribute have its name in FORMAT.md.
+	Names map[string]string
 }
 
 func (c *Config) fill() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Prefix == "" && c.Record <= Preference {
-		c.Prefix = c.Record.prefix()
+	if c.Prefix == "" {
+		c.Prefix = "EFFORT"
 	}
 	if c.Alpha == 0 {
-		c.Alpha = DefaultAlpha
+		c.Alpha = 0.3
 	}
 }
 
 func (c *Config) validate() error {
-	if c.Record > Preference {
-		return event.BadInput(pkg, "Config.Record", "must be Effort or Preference, is "+c.Record.String())
-	}
 	if err := check.ID(pkg, "Config.Prefix", c.Prefix); err != nil {
 		return err
 	}
@@ -136,11 +96,12 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Store keeps averages of one [Record] in one table. It is safe for concurrent
+// Store keeps the averages of one Prefix in one table. It is safe for concurrent
 // use.
 type Store struct {
-	cfg  Config
-	rows *record.Rows[Average]
+	cfg   Config
+	names *names.Names
+	rows  *record.Rows[Average]
 }
 
 // New returns a Store over a table. A nil Config works.
@@ -154,8 +115,11 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		return nil, err
 	}
 	var err error
-	s.rows, err = record.New(api, table,
-		record.Kind[Average]{Package: pkg, Type: s.cfg.Prefix, Count: attrSamples, Decode: s.decode},
+	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
+		return nil, err
+	}
+	s.rows, err = record.New(names.Client(s.names, api), table,
+		record.Kind[Average]{Package: pkg, Type: s.cfg.Prefix, Count: attrSamples, Decode: decode},
 		&record.Config{Now: s.cfg.Now, ConsistentReads: s.cfg.ConsistentReads})
 	if err != nil {
 		return nil, err
@@ -165,7 +129,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 
 // Table returns the definition of the table, for [schema.Create]. Other records
 // may share the table.
-func (s *Store) Table() schema.Table { return s.rows.Table() }
+func (s *Store) Table() schema.Table { return s.names.Table(s.rows.Table()) }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {

@@ -38,37 +38,37 @@ func delivered(id int) event.Event {
 func ExampleNew() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
-	effort, err := ema.New(db, "averages", nil)
+	minutes, err := ema.New(db, "averages", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	prefs, err := ema.New(db, "averages", &ema.Config{Record: ema.Preference, Alpha: 0.1})
+	ratings, err := ema.New(db, "averages", &ema.Config{Prefix: "RATING", Alpha: 0.1})
 	if err != nil {
 		log.Fatal(err)
 	}
 	// Both live in one table.
-	if err := schema.Create(ctx, db, effort.Table(), prefs.Table()); err != nil {
+	if err := schema.Create(ctx, db, minutes.Table(), ratings.Table()); err != nil {
 		log.Fatal(err)
 	}
-	o := ema.Observe{Subject: "42", Metric: ema.IgnoreRate, Event: delivered(1), Value: 1}
-	fmt.Println(prefs.Observe(ctx, o))
+	o := ema.Observe{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 5}
+	fmt.Println(ratings.Observe(ctx, o))
 	// Output: created <nil>
 }
 
 func ExampleStore_Observe() {
 	ctx := context.Background()
-	effort := create(ctx, nil)
+	minutes := create(ctx, nil)
 
 	for _, o := range []ema.Observe{
 		{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2},
 		{Subject: "42", Metric: "parcel", Event: delivered(2), Value: 4},
 		{Subject: "42", Metric: "parcel", Event: delivered(2), Value: 4}, // delivered twice
 	} {
-		out, err := effort.Observe(ctx, o)
+		out, err := minutes.Observe(ctx, o)
 		if err != nil {
 			log.Fatal(err)
 		}
-		average, _, err := effort.Get(ctx, "42", "parcel")
+		average, _, err := minutes.Get(ctx, "42", "parcel")
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -93,14 +93,14 @@ func ExampleStore_Erase() {
 
 func ExampleStore_Get() {
 	ctx := context.Background()
-	effort := create(ctx, nil)
-	if _, err := effort.Observe(ctx, ema.Observe{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2}); err != nil {
+	minutes := create(ctx, nil)
+	if _, err := minutes.Observe(ctx, ema.Observe{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2}); err != nil {
 		log.Fatal(err)
 	}
 
-	average, ok, err := effort.Get(ctx, "42", "parcel")
+	average, ok, err := minutes.Get(ctx, "42", "parcel")
 	fmt.Println(average.Value, ok, err)
-	_, ok, err = effort.Get(ctx, "42", "sofa")
+	_, ok, err = minutes.Get(ctx, "42", "sofa")
 	fmt.Println("sofas:", ok, err)
 	// Output:
 	// 2 true <nil>
@@ -109,15 +109,15 @@ func ExampleStore_Get() {
 
 func ExampleStore_All() {
 	ctx := context.Background()
-	effort := create(ctx, nil)
+	minutes := create(ctx, nil)
 	for i, metric := range []string{"sofa", "parcel", "sofa"} {
 		o := ema.Observe{Subject: "42", Metric: metric, Event: delivered(i), Value: float64(5 * i)}
-		if _, err := effort.Observe(ctx, o); err != nil {
+		if _, err := minutes.Observe(ctx, o); err != nil {
 			log.Fatal(err)
 		}
 	}
 
-	all, err := effort.All(ctx, "42")
+	all, err := minutes.All(ctx, "42")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -38,8 +38,7 @@ func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
 	return averages, err
 }
 
-// Erase deletes every average of the subject in the store's record, and returns
-// their number. After an error some averages may be deleted already: call Erase
+// Erase deletes every average of the subject, and returns their number. After an error some averages may be deleted already: call Erase
 // again to delete the rest. An average that is written while Erase runs may
 // stay: call Erase until it returns 0.
 //

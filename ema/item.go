@@ -5,13 +5,16 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// Attributes of a row. The [Record] decides the name of the average itself, and
-// package record keeps type, version, recent and others.
+// Attributes of a row. Package record keeps type, version, recent and others.
 const (
 	attrSK        = "sk"
+	attrAverage   = "ema"
 	attrSamples   = "samples"
 	attrUpdatedAt = "updatedAt"
 )
+
+// attributes are what Config.Names can name.
+var attributes = []string{"pk", attrSK, "type", attrAverage, attrSamples, attrUpdatedAt, "version", "recent"}
 
 func (s *Store) partition(subject string) string { return record.Key(s.cfg.Prefix, subject) }
 
@@ -33,11 +36,11 @@ func (s *Store) checkRow(subject, metric string) error {
 
 // decode reads a row. The subject is not read from its key: the caller knows
 // it.
-func (s *Store) decode(row record.Item) (Average, error) {
+func decode(row record.Item) (Average, error) {
 	f := record.Read(row)
 	return Average{
 		Metric:    f.Text(attrSK),
-		Value:     f.Float(s.cfg.Record.attribute()),
+		Value:     f.Float(attrAverage),
 		Samples:   f.Int(attrSamples),
 		UpdatedAt: f.Time(attrUpdatedAt),
 	}, f.Err()

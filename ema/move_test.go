@@ -61,7 +61,7 @@ func TestMoveReachesZero(t *testing.T) {
 		if err := check.Finite("ema", "average", average); err != nil {
 			t.Fatalf("after %d zeros: %v", steps, err)
 		}
-		average = move(average, 0, DefaultAlpha)
+		average = move(average, 0, 0.3)
 	}
 	if want := math.Ceil(math.Log(1e-130) / math.Log(0.7)); math.Abs(float64(steps)-want) > 1 {
 		t.Errorf("0 after %d steps, want about %g", steps, want)

@@ -43,7 +43,7 @@ func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 		Method: "Observe", Partition: s.partition(o.Subject), Sort: o.Metric, Event: o.Event,
 		Next: func(row record.Item, _ event.Event) (record.Item, error) {
 			average, err := s.learn(row, o.Value)
-			return record.Item{s.cfg.Record.attribute(): record.Float(average)}, err
+			return record.Item{attrAverage: record.Float(average)}, err
 		},
 	})
 }
@@ -51,12 +51,12 @@ func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 // learn returns the average with one more value in it. An average without a
 // count is an older system's; an average of 0 values is ignored.
 func (s *Store) learn(row record.Item, value float64) (float64, error) {
-	stood, err := s.decode(row)
+	stood, err := decode(row)
 	if err != nil {
 		return 0, err
 	}
 	f := record.Read(row)
-	cold := !f.Has(s.cfg.Record.attribute()) || f.Has(attrSamples) && stood.Samples == 0
+	cold := !f.Has(attrAverage) || f.Has(attrSamples) && stood.Samples == 0
 	if cold {
 		return value, nil
 	}

@@ -29,21 +29,23 @@ func open(t *testing.T) (*dynamotest.DB, *ema.Store) {
 	t.Helper()
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond), pricetest.Watch)
 	table := db.Name("homeops")
-	store := storeOf(t, db, table, ema.Effort)
+	store := storeOf(t, db, table, ema.Config{})
 	recordtest.Create(t, db.Client(), store.Table())
 	return db, store
 }
 
-func storeOf(t *testing.T, db *dynamotest.DB, table string, record ema.Record) *ema.Store {
+func storeOf(t *testing.T, db *dynamotest.DB, table string, cfg ema.Config) *ema.Store {
 	t.Helper()
-	store, err := ema.New(db.Client(), table, &ema.Config{
-		Record: record, Alpha: 0.5, Now: recordtest.Clock(clock), ConsistentReads: true,
-	})
+	cfg.Alpha, cfg.Now, cfg.ConsistentReads = 0.5, recordtest.Clock(clock), true
+	store, err := ema.New(db.Client(), table, &cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return store
 }
+
+// preferences are averages of another kind, whose older system called them value.
+var preferences = ema.Config{Prefix: "PREF", Names: map[string]string{"ema": "value"}}
 
 func ago(t testing.TB, hours int) event.Event {
 	t.Helper()
@@ -117,33 +119,16 @@ func TestDefaultAlpha(t *testing.T) {
 	}
 }
 
-// Efforts and preferences of one subject and metric in one table are apart.
+// Averages of different prefixes are apart, also of one subject and metric.
 func TestPrefixesAreApart(t *testing.T) {
 	t.Parallel()
 	db, efforts := open(t)
-	acks, err := ema.New(db.Client(), efforts.Table().Name, &ema.Config{Prefix: "ACK", Alpha: 1, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prefs := storeOf(t, db, efforts.Table().Name, preferences)
 	ev := ago(t, 0)
-	mustObserve(t, efforts, ema.Observe{Subject: "42", Metric: "fire", Event: ev, Value: 1}, event.Created)
-	mustObserve(t, acks, ema.Observe{Subject: "42", Metric: "fire", Event: ev, Value: -2}, event.Created)
-	for want, store := range map[float64]*ema.Store{1: efforts, -2: acks} {
-		if got := mustGet(t, store, "42", "fire"); got.Value != want || got.Samples != 1 {
-			t.Errorf("%+v, want the value %g", got, want)
-		}
-	}
-}
-
-func TestRecordsAreApart(t *testing.T) {
-	t.Parallel()
-	db, efforts := open(t)
-	prefs := storeOf(t, db, efforts.Table().Name, ema.Preference)
-	ev := ago(t, 0)
-	mustObserve(t, efforts, ema.Observe{Subject: "42", Metric: ema.IgnoreRate, Event: ev, Value: 1}, event.Created)
-	mustObserve(t, prefs, ema.Observe{Subject: "42", Metric: ema.IgnoreRate, Event: ev, Value: 2}, event.Created)
+	mustObserve(t, efforts, ema.Observe{Subject: "42", Metric: "ignoreRate", Event: ev, Value: 1}, event.Created)
+	mustObserve(t, prefs, ema.Observe{Subject: "42", Metric: "ignoreRate", Event: ev, Value: 2}, event.Created)
 	for want, store := range map[float64]*ema.Store{1: efforts, 2: prefs} {
-		if got := mustGet(t, store, "42", ema.IgnoreRate); got.Value != want || got.Samples != 1 {
+		if got := mustGet(t, store, "42", "ignoreRate"); got.Value != want || got.Samples != 1 {
 			t.Errorf("%+v, want the value %g", got, want)
 		}
 		if all, err := store.All(t.Context(), "42"); err != nil || len(all) != 1 || all[0].Value != want {
@@ -177,13 +162,13 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	db, efforts := open(t)
 	table := efforts.Table().Name
-	prefs := storeOf(t, db, table, ema.Preference)
+	prefs := storeOf(t, db, table, preferences)
 	ev := recordtest.At(t, "2026-03-29T17:15:00Z")
 
 	mustObserve(t, efforts, ema.Observe{Subject: "anna#%", Metric: "diskning", Event: ev, Value: 4}, event.Created)
 	mustObserve(t, efforts, ema.Observe{Subject: "anna#%", Metric: "diskning", Event: recordtest.At(t, "2026-03-28T12:00:00Z"), Value: 3}, event.Created)
 	golden.Want(t, db.Client(), table, "testdata/effort.json", "pk", "sk")
-	mustObserve(t, prefs, ema.Observe{Subject: "42", Metric: ema.IgnoreRate, Event: ev, Value: 0.25}, event.Created)
+	mustObserve(t, prefs, ema.Observe{Subject: "42", Metric: "ignoreRate", Event: ev, Value: 0.25}, event.Created)
 	golden.Want(t, db.Client(), table, "testdata/preference.json", "pk", "sk")
 
 	golden.Put(t, db.Client(), table, "testdata/older_effort.json")
@@ -197,7 +182,7 @@ func TestGolden(t *testing.T) {
 			Subject: "42", Metric: "diskning", Value: 2, Samples: 9, UpdatedAt: time.Date(2026, 2, 17, 18, 30, 0, 123_000_000, time.UTC),
 		}, "older_effort_counted"},
 		{prefs, ema.Average{
-			Subject: "42", Metric: ema.ResponseTiming, Value: 120.5, UpdatedAt: time.Date(2026, 2, 17, 18, 30, 0, 0, time.UTC),
+			Subject: "42", Metric: "responseTimingPref", Value: 120.5, UpdatedAt: time.Date(2026, 2, 17, 18, 30, 0, 0, time.UTC),
 		}, "older_preference_counted"},
 	} {
 		if diff := cmp.Diff(tc.want, mustGet(t, tc.store, tc.want.Subject, tc.want.Metric)); diff != "" {
@@ -353,7 +338,7 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		"no api":         {nil, "homeops", ema.Config{}, "api"},
 		"no table":       {db, "", ema.Config{}, "table"},
-		"no record":      {db, "homeops", ema.Config{Record: 2}, "Config.Record"},
+		"no such name":   {db, "homeops", ema.Config{Names: map[string]string{"value": "x"}}, `Config.Names["value"]`},
 		"a long prefix":  {db, "homeops", ema.Config{Prefix: strings.Repeat("A", 256)}, "Config.Prefix"},
 		"prefix of two":  {db, "homeops", ema.Config{Prefix: "A#B"}, "Config.Prefix"},
 		"no text":        {db, "homeops", ema.Config{Prefix: "\xff"}, "Config.Prefix"},
@@ -365,11 +350,6 @@ func TestNewRefuses(t *testing.T) {
 		recordtest.WantBad(t, err, "ema", tc.field, name)
 		if store != nil {
 			t.Errorf("%s: a store", name)
-		}
-	}
-	for want, record := range map[string]ema.Record{"effort": ema.Effort, "preference": ema.Preference, "Record(7)": 7} {
-		if got := record.String(); got != want {
-			t.Errorf("String() = %s, want %s", got, want)
 		}
 	}
 }

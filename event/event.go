@@ -80,14 +80,6 @@ func Parse(text string) (Event, error) {
 	return Event(id), nil
 }
 
-// FromBytes reads the 16 bytes of an event.
-func FromBytes(b []byte) (Event, error) {
-	if len(b) != Size {
-		return Event{}, BadInput("event", "bytes", "must have a length of 16, has "+strconv.Itoa(len(b)))
-	}
-	return Event(b), nil
-}
-
 // String returns the 26 characters of the ULID. The texts of events sort as the
 // events do.
 func (e Event) String() string { return ulid.ULID(e).String() }

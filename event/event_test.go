@@ -214,10 +214,6 @@ func FuzzRoundTrip(f *testing.F) {
 		if err != nil || fromText != ev {
 			t.Errorf("Parse(%s) = %v, %v", ev, fromText, err)
 		}
-		fromBytes, err := event.FromBytes(ev[:])
-		if err != nil || fromBytes != ev {
-			t.Errorf("FromBytes = %v, %v", fromBytes, err)
-		}
 		doc, err := json.Marshal(map[string]event.Event{"e": ev})
 		if err != nil {
 			t.Fatal(err)
@@ -254,9 +250,6 @@ func TestParseRefuses(t *testing.T) {
 		if _, err := event.Parse(text); !errors.As(err, &bad) {
 			t.Errorf("Parse(%q) = %v, want an InputError", text, err)
 		}
-	}
-	if _, err := event.FromBytes(make([]byte, 15)); err == nil {
-		t.Error("15 bytes are an event")
 	}
 }
 

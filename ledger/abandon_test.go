@@ -7,59 +7,41 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// quitter ends the caller's context during one of its updates, which then has
-// no answer: it took effect, or is still under way.
-type quitter struct {
-	ledger.API
-	at       int    // number of the update, from 1
-	underWay bool   // the update has not arrived
-	quit     func() // ends the caller's context
-	err      error  // what the update returns; the context's when nil
-	sent     []*dynamodb.UpdateItemInput
-}
-
-func (q *quitter) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	q.sent = append(q.sent, in)
-	if len(q.sent) != q.at {
-		return q.API.UpdateItem(ctx, in, opts...)
-	}
-	if !q.underWay {
-		_, _ = q.API.UpdateItem(ctx, in, opts...)
-	}
-	q.quit()
-	if q.err != nil {
-		return nil, q.err
-	}
-	return nil, ctx.Err()
-}
-
 var errDeploy = errors.New("deploy")
 
-// leave is a claim whose context ends during its update of the given number.
-func (b *bench) leave(t *testing.T, q *quitter, cfg ledger.Config) {
+// leaves ends the caller's context, by quit, during the update of the given number,
+// which then has no answer: it took effect, or is still under way.
+func (b *bench) leaves(at int, underWay bool, quit func()) {
+	lost, end := dynamotest.LoseReply, dynamotest.After(quit)
+	if underWay {
+		lost, end = dynamotest.LoseRequest, dynamotest.Before(quit)
+	}
+	b.db.Inject(dynamotest.Fault{Do: lost, Op: "UpdateItem", Nth: at})
+	b.db.Inject(dynamotest.Fault{Do: end, Op: "UpdateItem", Nth: at})
+}
+
+// leave is a claim whose context ends during its update of the given number, after
+// something else, and returns its updates.
+func (b *bench) leave(t *testing.T, at int, underWay bool, meanwhile func(), cfg ledger.Config) *tape {
 	t.Helper()
 	cfg.Now = b.clock.Now
-	store, err := ledger.New(q, b.table, &cfg)
+	sent := &tape{API: b.client}
+	store, err := ledger.New(sent, b.table, &cfg)
 	must(t, err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	meanwhile := q.quit
-	q.API, q.quit = b.client, func() {
-		if meanwhile != nil {
-			meanwhile()
-		}
-		cancel(errDeploy)
-	}
+	b.leaves(at, underWay, func() { meanwhile(); cancel(errDeploy) })
 	if c, err := store.Claim(ctx, order); c != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("Claim = %v, %v", c, err)
 	}
+	return sent
 }
+
+func nothing() {}
 
 // A claim that took effect, and whose caller has gone before the reply came,
 // is given up: the key is free at once, and no attempt is spent.
@@ -89,10 +71,8 @@ func TestAClaimThatItsCallerLeftIsGivenUp(t *testing.T) {
 			store := b.store(t, ledger.Config{})
 			tc.before(t, b, store)
 			b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: tc.at + 1}) // given back once
-			q := &quitter{at: tc.at}
-			b.leave(t, q, ledger.Config{})
-			if len(q.sent) != tc.at+1 {
-				t.Errorf("%d requests, want %d", len(q.sent), tc.at+1)
+			if sent := b.leave(t, tc.at, false, nothing, ledger.Config{}).sent; len(sent) != tc.at+1 {
+				t.Errorf("%d requests, want %d", len(sent), tc.at+1)
 			}
 			r := mustGet(t, store, order.Key)
 			if r.State != ledger.Failed || r.Attempts != tc.want-1 || r.LastError != errDeploy.Error() || !r.Lease.IsZero() {
@@ -110,9 +90,8 @@ func TestAClaimThatItsCallerLeftIsGivenUp(t *testing.T) {
 func TestAGivenUpClaimDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	q := &quitter{at: 1}
-	b.leave(t, q, ledger.Config{})
-	if _, err := b.client.UpdateItem(t.Context(), q.sent[0]); err == nil {
+	sent := b.leave(t, 1, false, nothing, ledger.Config{})
+	if err := sent.deliver(t.Context(), sent.at(0)); err == nil {
 		t.Error("the late duplicate took effect")
 	}
 	if c := mustClaim(t, b.store(t, ledger.Config{}), order); c.Attempt != 1 {
@@ -125,23 +104,21 @@ func TestAGivenUpClaimDoesNotComeBack(t *testing.T) {
 func TestAClaimThatItsCallerLeftTakesNothingFromOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	q := &quitter{at: 1, underWay: true}
-	b.leave(t, q, ledger.Config{})
+	sent := b.leave(t, 1, true, nothing, ledger.Config{})
 	if row := b.row(t, order.Key); row != nil {
 		t.Errorf("a row of nothing: %v", row)
 	}
 	// The request arrives after all: a claim that nobody holds, and that counts.
-	_, err := b.client.UpdateItem(t.Context(), q.sent[0])
-	must(t, err)
+	must(t, sent.deliver(t.Context(), sent.at(0)))
 	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
 	wantBusy(t, store, order, time.Minute+time.Second)
 	b.clock.Add(time.Minute + time.Second)
 
 	var heir *ledger.Claim
-	b.leave(t, &quitter{at: 1, quit: func() {
+	b.leave(t, 1, false, func() {
 		b.clock.Add(time.Hour)
 		heir = mustClaim(t, store, order)
-	}}, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	}, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
 	if heir.Attempt != 3 {
 		t.Errorf("attempt %d, want 3", heir.Attempt)
 	}
@@ -163,15 +140,15 @@ func TestAClaimAnsweredAsItsContextEnds(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			api := &between{API: b.client, steps: []func(){func() { cancel(errDeploy) }}}
-			store, err := ledger.New(api, b.table, &ledger.Config{Now: b.clock.Now, MaxAttempts: 1})
-			must(t, err)
-			_, err = ledger.Do(ctx, store, order, func(context.Context, *ledger.Claim) (int, error) {
+			ctx, meter := dynamotest.WithMeter(ctx)
+			b.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: tries, Do: dynamotest.After(func() { cancel(errDeploy) })})
+			store := b.store(t, ledger.Config{MaxAttempts: 1})
+			_, err := ledger.Do(ctx, store, order, func(context.Context, *ledger.Claim) (int, error) {
 				t.Error("the work began")
 				return 0, nil
 			})
-			if !errors.Is(err, context.Canceled) || api.sent != 2 {
-				t.Errorf("Do: %v after %d requests, want the claim and its return", err, api.sent)
+			if !errors.Is(err, context.Canceled) || meter.Cost().Requests != tries+1 {
+				t.Errorf("Do: %v after %v, want the claim and its return", err, meter.Cost())
 			}
 			if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 || r.LastError != errDeploy.Error() {
 				t.Errorf("record: %+v", r)
@@ -187,25 +164,24 @@ func TestAClaimAnsweredAsItsContextEnds(t *testing.T) {
 func TestAClaimOfACallerWhoHasGoneSendsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	q := &quitter{API: b.client}
-	store, err := ledger.New(q, b.table, nil)
-	must(t, err)
+	store := b.store(t, ledger.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if c, err := store.Claim(ctx, order); c != nil || !errors.Is(err, context.Canceled) || len(q.sent) != 0 {
-		t.Errorf("Claim = %v, %v after %d requests", c, err, len(q.sent))
-	}
+	cost := b.db.Meter(func() {
+		if c, err := store.Claim(ctx, order); c != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("Claim = %v, %v", c, err)
+		}
+	})
+	cost.Want(t, dynamotest.Price{})
 }
 
 // Trouble that is not the caller's leaving costs no request more.
 func TestOtherTroubleGivesNothingUp(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	q := &quitter{API: b.client, at: 1, quit: func() {}, err: errCut}
-	store, err := ledger.New(q, b.table, nil)
-	must(t, err)
-	if c, err := store.Claim(t.Context(), order); c != nil || !errors.Is(err, errCut) || len(q.sent) != 1 {
-		t.Errorf("Claim = %v, %v after %d requests", c, err, len(q.sent))
+	b.db.Inject(dynamotest.Fault{Do: denied, Op: "UpdateItem"})
+	if c, sent, err := claims(t, b.store(t, ledger.Config{}), order); c != nil || !isDenied(err) || sent != 1 {
+		t.Errorf("Claim = %v, %v after %d requests", c, err, sent)
 	}
 }
 

@@ -29,7 +29,8 @@ import (
 //
 // The update costs 1 WCU for each KB of the row.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
-	if item.Has(row, attrClaim) || item.HasTTL(row, s.cfg.TTLAttr) {
+	row = s.names.Read(row)
+	if item.Has(row, attrClaim) || item.HasTTL(row, attrExpiresAt) {
 		return nil, false, nil
 	}
 	seenAt, err := item.ParseTime(row, attrSeenAt)
@@ -39,7 +40,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 	if err != nil {
 		return nil, false, s.wrap("Backfill", err)
 	}
-	expires := expiresAt(seenAt, s.cfg.Retention) - int64(Grace/time.Second)
-	in, ok, err := backfill.Update(s.table, row, []string{s.cfg.KeyAttr}, ddb.Item{s.cfg.TTLAttr: item.N(expires)}, attrSeenAt, attrClaim)
-	return in, ok, s.wrap("Backfill", err)
+	expires := expiresAt(seenAt, s.cfg.Retention) - int64(grace/time.Second)
+	in, ok, err := backfill.Update(s.table, row, []string{attrKey}, ddb.Item{attrExpiresAt: item.N(expires)}, attrSeenAt, attrClaim)
+	return s.names.Update(in), ok, s.wrap("Backfill", err)
 }

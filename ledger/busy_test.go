@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // busy are the faults of a transaction that say "not now".
@@ -236,7 +237,7 @@ func TestAThrottledAttemptOfDoDoesNotCount(t *testing.T) {
 		"by the name of Lambda":       {fmt.Errorf("charging: %w", &smithy.GenericAPIError{Code: "TooManyRequestsException"}), 0},
 		"by the name of S3":           {&smithy.GenericAPIError{Code: "SlowDown"}, 0},
 		"a quota":                     {&types.LimitExceededException{}, 1},
-		"a busy row":                  {fmt.Errorf("counting: %w", ddb.ErrContended), 0},
+		"a busy row":                  {fmt.Errorf("counting: %w", record.ErrContended), 0},
 		"and a condition that failed": {cancelledBy("ConditionalCheckFailed", "ThrottlingError"), 1},
 		"a permanent error":           {ledger.Permanent(cancelledBy("None", "ThrottlingError")), 1},
 		"a condition that failed":     {&types.ConditionalCheckFailedException{}, 1},

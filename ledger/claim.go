@@ -296,7 +296,7 @@ func (s *Store) ended(r row) error {
 }
 
 func (s *Store) claimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(b.key, claimUpdate, claimCondition, s.names.claim)
+	in := s.updateInput(b.key, claimUpdate, claimCondition, claimNames)
 	in.ExpressionAttributeValues = s.claimValues(b, now)
 	in.ExpressionAttributeValues[":zero"] = item.N(0)
 	in.ExpressionAttributeValues[":max"] = item.N(int64(s.cfg.MaxAttempts))
@@ -307,7 +307,7 @@ func (s *Store) claimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
 }
 
 func (s *Store) reclaimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(b.key, reclaimUpdate, reclaimCondition, s.names.reclaim)
+	in := s.updateInput(b.key, reclaimUpdate, reclaimCondition, reclaimNames)
 	in.ExpressionAttributeValues = s.claimValues(b, now)
 	in.ExpressionAttributeValues[":now"] = item.N(now.Unix())
 	in.ReturnValues = types.ReturnValueAllNew
@@ -326,7 +326,7 @@ func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
 		":seed":    item.N(now.UnixMilli()),
 		":one":     item.N(1),
 		":at":      item.Time(now),
-		":graced":  item.N(now.Add(Grace).Unix()),
+		":graced":  item.N(now.Add(grace).Unix()),
 	}
 }
 
@@ -334,7 +334,7 @@ func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
 func (s *Store) updateInput(key, update, condition string, names map[string]string) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName:                           aws.String(s.table),
-		Key:                                 ddb.Item{s.cfg.KeyAttr: item.S(key)},
+		Key:                                 ddb.Item{attrKey: item.S(key)},
 		UpdateExpression:                    aws.String(update),
 		ConditionExpression:                 aws.String(condition),
 		ExpressionAttributeNames:            names,

@@ -274,21 +274,19 @@ func TestClaimOverOlderRows(t *testing.T) {
 func TestClaimFollowsTheRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	steps := &between{API: b.client}
-	store, err := ledger.New(steps, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
+	store := b.store(t, ledger.Config{})
 	remove := func() { b.remove(t, order.Key) }
 	expire := func() { b.put(t, ddb.Item{"pk": item.S(order.Key), "expiresAt": item.N(b.clock.Now().Unix())}) }
 	expire()
-	steps.steps = []func(){remove}
-	if c := mustClaim(t, store, order); c.Attempt != 1 || steps.sent != 3 {
-		t.Errorf("attempt %d after %d requests", c.Attempt, steps.sent)
+	b.between(remove)
+	if c, sent, err := claims(t, store, order); err != nil || c.Attempt != 1 || sent != 3 {
+		t.Errorf("Claim = %+v, %v after %d requests", c, err, sent)
 	}
 
 	expire()
-	steps.steps, steps.sent = []func(){remove, expire, remove, expire}, 0
-	if c, err := store.Claim(t.Context(), order); c != nil || !isTrouble(err) || steps.sent != 5 {
-		t.Errorf("Claim = %v, %v after %d requests", c, err, steps.sent)
+	b.between(remove, expire, remove, expire)
+	if c, sent, err := claims(t, store, order); c != nil || !isTrouble(err) || sent != 5 {
+		t.Errorf("Claim = %v, %v after %d requests", c, err, sent)
 	}
 }
 

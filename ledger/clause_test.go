@@ -66,14 +66,12 @@ func TestSeenAtStaysThroughLaterClaims(t *testing.T) {
 func TestAnOwnClaimThatWasEndedByHand(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	deaf := &deafOnce{API: b.client, meanwhile: func() {
+	b.meanwhile("UpdateItem", func() {
 		row := b.row(t, order.Key)
 		row["state"] = item.S("done")
 		b.put(t, row)
-	}}
-	store, err := ledger.New(deaf, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	if c, err := store.Claim(t.Context(), order); c != nil || !isDone(err) {
+	})
+	if c, err := b.store(t, ledger.Config{}).Claim(t.Context(), order); c != nil || !isDone(err) {
 		t.Errorf("Claim = %v, %v", c, err)
 	}
 }
@@ -161,17 +159,15 @@ func TestAClaimedRowThatNeverExpires(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
-			count := &between{API: b.client}
-			store, err := ledger.New(count, b.table, &ledger.Config{Now: b.clock.Now, MaxAttempts: 2})
-			must(t, err)
+			store := b.store(t, ledger.Config{MaxAttempts: 2})
 			tc.before(t, b, mustClaim(t, b.store(t, ledger.Config{}), order))
 			row := b.row(t, order.Key)
 			delete(row, "expiresAt")
 			b.put(t, row)
 
 			wantMark(t, store, order.Key, event.Duplicate)
-			if c, err := store.Claim(t.Context(), order); !tc.want(c, err) || count.sent != 1 {
-				t.Errorf("Claim = %+v, %v after %d requests", c, err, count.sent)
+			if c, sent, err := claims(t, store, order); !tc.want(c, err) || sent != 1 {
+				t.Errorf("Claim = %+v, %v after %d requests", c, err, sent)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Result is what [Do] and [DoTx] return.
@@ -63,7 +64,7 @@ const settleWithin = 5 * time.Second
 // the work must stop. When the work completes or fails its claim itself, the
 // renewals end, but the context does not. If the work sends a transaction with
 // CompleteItem, the claim learns of that from the answer to the next renewal,
-// or from [CompleteItem.Outcome]. Until then, the context may end as if the
+// or from the action's Outcome. Until then, the context may end as if the
 // lease were lost. A panic of the work is like a crash: the key is free when
 // the lease and the skew budget are over, if attempts are left.
 //
@@ -306,5 +307,5 @@ func withdrawn(ctx context.Context, err error) bool {
 		return true
 	}
 	item, refused := errors.AsType[*ItemError](err)
-	return refused && item.contended || ddb.Busy(err) || ddb.Throttled(err) || errors.Is(err, ddb.ErrContended)
+	return refused && item.contended || ddb.Busy(err) || ddb.Throttled(err) || errors.Is(err, record.ErrContended)
 }

@@ -32,8 +32,8 @@
 //
 // # Item
 //
-// One table without a sort key, with one row for each key. Config can give pk
-// and expiresAt other names, for an existing table.
+// One table without a sort key, with one row for each key. Config.Names can
+// give the attributes other names, for an existing table.
 //
 //	pk           S  CHARGE:ch_719285063, from Key
 //	seenAt       S  when the key was first seen
@@ -177,7 +177,7 @@
 // [Store.Actions] returns these actions for [schema.Policy]:
 //
 //   - The service, on the table: GetItem, PutItem, UpdateItem
-//   - Operators (Erase, Forget, List, ListPage, Reopen; also Get), on the table:
+//   - Operators (Erase, Forget, List, Reopen; also Get), on the table:
 //     DeleteItem, GetItem, Scan, UpdateItem
 //
 // A transaction needs the rights for each action in it: UpdateItem for

@@ -31,7 +31,7 @@ var (
 	ErrNoResult = errors.New("ledger: the key is done and has no stored result")
 
 	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail], [Claim.Renew],
-	// [Claim.Release], [Store.Resume], [CompleteItem.Outcome], [Do] and [DoTx]: the
+	// [Claim.Release], [Store.Resume], [Claim.CompleteItem]'s action, [Do] and [DoTx]: the
 	// claim is no longer held, and another worker may have the key. When Do and
 	// DoTx lose the lease while the work runs, they also end the work's context
 	// with this error as its cause. The call that returns ErrLeaseLost may have
@@ -100,7 +100,7 @@ func (e *InProgressError) Error() string {
 // DoneError is returned by [Store.Claim] and [Store.Reopen] for a key that is
 // done, except when Reopen returns [ErrChanged]. [Store.Resume], [Claim.Fail],
 // [Claim.Renew] and [Claim.Release] return it when their claim was completed
-// before. [Claim.Complete] and [CompleteItem.Outcome] return it when their claim
+// before. [Claim.Complete] and [Claim.CompleteItem]'s action return it when their claim
 // was completed before with another result. When [Do] and [DoTx] get it from
 // Claim, they replay the stored result.
 type DoneError struct {

@@ -89,7 +89,7 @@ var attempts = map[string]struct {
 		return mustClaim(t, s, order)
 	}},
 	"expired and deleted": {fresh: true, next: func(t *testing.T, b *bench, s *ledger.Store, _ *ledger.Claim) *ledger.Claim {
-		b.clock.Add(14*24*time.Hour + ledger.Grace)
+		b.clock.Add(14*24*time.Hour + time.Hour)
 		b.sweep(t, order.Key)
 		return mustClaim(t, s, order)
 	}},

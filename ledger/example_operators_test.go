@@ -42,7 +42,7 @@ func ExampleStore_List() {
 }
 
 // A long listing in parts, each a request of its own.
-func ExampleStore_ListPage() {
+func ExampleFilter() {
 	ctx := context.Background()
 	_, seen := open(nil)
 	for _, id := range []string{"1001", "1002", "1003", "1004"} {
@@ -50,12 +50,15 @@ func ExampleStore_ListPage() {
 		check(err)
 	}
 	rows := 0
-	for f := (ledger.Filter{ReadAtMost: 3}); ; {
-		page, err := seen.ListPage(ctx, f)
-		check(err)
-		rows += len(page.Records)
-		if f.Cursor = page.Cursor; f.Cursor == "" {
-			break
+	f := ledger.Filter{ReadAtMost: 3}
+	f.Next = &f.Cursor // or a variable of one's own, to keep
+	for more := true; more; more = f.Cursor != "" {
+		for r, err := range seen.List(ctx, f) {
+			if err != nil { // r.Key says of which row, if it cannot be read
+				fmt.Println(r.Key, err)
+				return
+			}
+			rows++
 		}
 	}
 	fmt.Println(rows, "rows")

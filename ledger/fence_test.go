@@ -29,7 +29,7 @@ func TestFenceRisesAfterTheRowIsGone(t *testing.T) {
 // behind, when the row between them was deleted as early as it may be.
 func TestFenceRisesAcrossClocks(t *testing.T) {
 	t.Parallel()
-	const skew = ledger.Grace
+	const skew = time.Hour
 	now := time.Now().Truncate(time.Second)
 	db := dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return now }})
 	at := func(offset time.Duration) *ledger.Store {
@@ -45,7 +45,7 @@ func TestFenceRisesAcrossClocks(t *testing.T) {
 	must(t, first.Fail(t.Context(), errors.New("again")))
 	second := mustClaim(t, behind, order)
 	must(t, second.Fail(t.Context(), errors.New("again")))
-	now = now.Add(-skew / 2).Add(time.Second + skew).Add(ledger.Grace + time.Second)
+	now = now.Add(-skew / 2).Add(time.Second + skew).Add(time.Hour + time.Second)
 	if n := db.Server().ExpireTTL(); n != 1 {
 		t.Fatalf("%d rows deleted", n)
 	}

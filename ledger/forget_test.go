@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -201,27 +199,13 @@ func TestForgottenHoldersChangeNothing(t *testing.T) {
 	}
 }
 
-// deletes counts and disturbs what deletes.
-type deletes struct {
-	ledger.API
-	after func()
-}
-
-func (d *deletes) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	_, _ = d.API.DeleteItem(ctx, in, opts...)
-	d.after()
-	return d.API.DeleteItem(ctx, in, opts...)
-}
-
 // The key comes again between a Forget and its repetition, which leaves it alone.
 func TestARepeatedForgetLeavesTheNextDeliveryAlone(t *testing.T) {
 	t.Parallel()
 	b, store := newForgetting(t)
 	must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
 	b.clock.Add(time.Hour)
-	api := &deletes{API: b.client, after: func() { mustClaim(t, store, order) }}
-	forgetting, err := ledger.New(api, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	wantErr(t, "Forget", forgetting.Forget(t.Context(), mustGet(t, store, order.Key)), ledger.ErrChanged)
+	b.meanwhile("DeleteItem", func() { mustClaim(t, store, order) })
+	wantErr(t, "Forget", store.Forget(t.Context(), mustGet(t, store, order.Key)), ledger.ErrChanged)
 	wantBusy(t, store, order, forgetLease+forgetSkew)
 }

@@ -31,7 +31,7 @@ func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {
 func (s *Store) get(ctx context.Context, key string, consistent *bool) (row, bool, error) {
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),
-		Key:            ddb.Item{s.cfg.KeyAttr: item.S(key)},
+		Key:            ddb.Item{attrKey: item.S(key)},
 		ConsistentRead: consistent,
 	})
 	if err != nil || len(out.Item) == 0 {

@@ -116,7 +116,7 @@ func (h *history) step() string {
 	case roll < 81:
 		h.clock.Add(historyRetention)
 	case roll < 83:
-		h.clock.Add(historyRetention + ledger.Grace)
+		h.clock.Add(historyRetention + time.Hour)
 	default:
 		h.clock.Add(time.Duration(h.rnd.IntN(20_000)) * time.Millisecond)
 	}
@@ -252,7 +252,7 @@ func (h *history) settle(g *grant) string {
 	}
 	if what == "complete" {
 		h.result = result
-		h.done = time.Unix(number(h.t, h.row(h.t, h.req.Key), "expiresAt"), 0).Add(-ledger.Grace)
+		h.done = time.Unix(number(h.t, h.row(h.t, h.req.Key), "expiresAt"), 0).Add(-time.Hour)
 	}
 	return what + ": held"
 }

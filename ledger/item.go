@@ -11,18 +11,18 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Grace is the time from the logical expiry of a row of this package to the
+// grace is the time from the logical expiry of a row of this package to the
 // time in its TTL attribute. It is part of the format. DynamoDB deletes by its
 // own clock, and no two clocks may differ by more than the grace. So when TTL
 // deletes such a row, it has expired for every clock, and the deletion does not
 // change what [Store.MarkSeen], [Store.Claim] and [Store.Get] answer.
-const Grace = time.Hour
+const grace = time.Hour
 
 // The attributes. They are the format.
 const (
-	attrKey         = "pk" // by default: Config.KeyAttr
+	attrKey         = "pk"
 	attrSeenAt      = "seenAt"
-	attrExpiresAt   = "expiresAt" // by default: Config.TTLAttr
+	attrExpiresAt   = "expiresAt"
 	attrSource      = "source"
 	attrNotes       = "notes" // read only: an older system's
 	attrState       = "state"
@@ -35,6 +35,12 @@ const (
 	attrLastError   = "lastError"
 	attrErrorCode   = "errorCode"
 )
+
+// attributes are what Config.Names can name.
+var attributes = []string{
+	attrKey, attrSeenAt, attrExpiresAt, attrSource, attrNotes, attrState, attrClaim, attrLease, attrFence,
+	attrAttempts, attrFingerprint, attrResult, attrLastError, attrErrorCode,
+}
 
 // Bounds in bytes of UTF-8.
 const (
@@ -94,21 +100,21 @@ type row struct {
 // claim and are done without a result.
 func (s *Store) decode(it ddb.Item) (row, error) {
 	r := row{claim: item.Text(it, attrClaim), errorCode: item.Text(it, attrErrorCode)}
-	r.Key, r.Nonce = item.Text(it, s.cfg.KeyAttr), r.claim
+	r.Key, r.Nonce = item.Text(it, attrKey), r.claim
 	r.Source, r.Notes = item.Text(it, attrSource), item.Text(it, attrNotes)
 	r.LastError = item.Text(it, attrLastError)
 
 	d := decoder{it: it}
 	r.SeenAt = d.time(attrSeenAt)
-	if item.Has(it, s.cfg.TTLAttr) {
-		r.ExpiresAt = time.Unix(d.int(s.cfg.TTLAttr), 0).UTC()
+	if item.Has(it, attrExpiresAt) {
+		r.ExpiresAt = time.Unix(d.int(attrExpiresAt), 0).UTC()
 	}
 	if r.claim == "" {
 		r.State = Done
 		return r, d.err
 	}
 	if !r.ExpiresAt.IsZero() {
-		r.ExpiresAt = r.ExpiresAt.Add(-Grace)
+		r.ExpiresAt = r.ExpiresAt.Add(-grace)
 	}
 	r.State = State(item.Text(it, attrState))
 	r.Fence, r.Attempts = d.int(attrFence), d.int(attrAttempts)
@@ -170,7 +176,7 @@ func (r row) expired(now time.Time) bool {
 // expiresAt is the TTL attribute of a row that lives for the given time: whole
 // seconds, rounded up, plus the grace.
 func expiresAt(now time.Time, life time.Duration) int64 {
-	return now.Add(life).Add(time.Second-1).Unix() + int64(Grace/time.Second) // a life may be as long as a Duration can be
+	return now.Add(life).Add(time.Second-1).Unix() + int64(grace/time.Second) // a life may be as long as a Duration can be
 }
 
 // truncate makes text valid UTF-8 of at most so many bytes, cut between runes.

@@ -18,6 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // transact sends the actions in one transaction, and returns why it was
@@ -32,7 +33,7 @@ func (b *bench) transact(t *testing.T, actions ...types.TransactWriteItem) []typ
 	return reasons
 }
 
-func mustMark(t *testing.T, store *ledger.Store, key string) *ledger.MarkItem {
+func mustMark(t *testing.T, store *ledger.Store, key string) *record.Action[event.Outcome] {
 	t.Helper()
 	mark, err := store.MarkItem(key)
 	must(t, err)
@@ -59,6 +60,9 @@ func TestMarkItem(t *testing.T) {
 	mark, other := mustMark(t, store, "k"), mustMark(t, store, "k")
 	if reasons := b.transact(t, mark.Item, effect); reasons != nil {
 		t.Fatalf("the first: %v", reasons)
+	}
+	if out := mark.Committed(); out != event.Created {
+		t.Errorf("Committed = %v", out)
 	}
 	again := b.transact(t, mark.Item, effect)
 	wantOutcome(t, "again", mark.Outcome, again[0], event.Created)
@@ -153,7 +157,7 @@ func TestCompleteItemOutcome(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
-	complete := func(c *ledger.Claim, result any) *ledger.CompleteItem {
+	complete := func(c *ledger.Claim, result any) *record.Action[event.Outcome] {
 		done, err := c.CompleteItem(result)
 		must(t, err)
 		return done

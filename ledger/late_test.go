@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -44,15 +43,12 @@ func TestLateRenewalDoesNotShortenTheLease(t *testing.T) {
 func TestRenewalsAnsweredInTheOtherOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	slow := &slowReply{API: b.client}
-	store, err := ledger.New(slow, b.table, &ledger.Config{Now: b.clock.Now, Lease: time.Minute})
-	must(t, err)
-	c := mustClaim(t, store, order)
+	c := mustClaim(t, b.store(t, ledger.Config{Lease: time.Minute}), order)
 	b.clock.Add(time.Second)
-	slow.meanwhile = func() {
+	b.between(func() {
 		b.clock.Add(time.Second)
 		must(t, c.Renew(t.Context()))
-	}
+	})
 	must(t, c.Renew(t.Context()))
 	if want := b.clock.Now().Add(time.Minute); !c.LeaseUntil().Equal(want) {
 		t.Errorf("lease until %v, want %v", c.LeaseUntil(), want)
@@ -121,30 +117,13 @@ func sameAttribute(x, y types.AttributeValue) bool { return reflect.DeepEqual(x,
 func TestFailTookEffectBeforeTheLeaseWasLost(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	deaf := &deafOnce{API: b.client}
-	store, err := ledger.New(deaf, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
+	store := b.store(t, ledger.Config{})
 	c := mustClaim(t, store, order)
 	var heir *ledger.Claim
-	deaf.meanwhile = func() { heir = mustClaim(t, b.store(t, ledger.Config{}), order) }
+	b.meanwhile("UpdateItem", func() { heir = mustClaim(t, store, order) })
 	wantErr(t, "Fail", c.Fail(t.Context(), errors.New("no connection")), ledger.ErrLeaseLost)
 	if r := mustGet(t, store, order.Key); heir.Attempt != 2 || r.State != ledger.Claimed || r.LastError != "no connection" {
 		t.Errorf("attempt %d; record: %+v", heir.Attempt, r)
 	}
 	must(t, heir.Complete(t.Context(), 1))
-}
-
-// deafOnce loses a reply, does something, and sends the update again.
-type deafOnce struct {
-	ledger.API
-	meanwhile func()
-}
-
-func (d *deafOnce) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if f := d.meanwhile; f != nil {
-		d.meanwhile = nil
-		_, _ = d.API.UpdateItem(ctx, in, opts...)
-		f()
-	}
-	return d.API.UpdateItem(ctx, in, opts...)
 }

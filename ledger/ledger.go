@@ -14,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -38,7 +39,7 @@ type API interface {
 var _ API = (*dynamodb.Client)(nil)
 
 // Config of a Store. The zero Config works. All writers of a table must agree on
-// MaxSkew, KeyAttr and TTLAttr; the other fields may differ. Each Store claims a
+// MaxSkew and Names; the other fields may differ. Each Store claims a
 // key up to its own MaxAttempts, holds a claim for its own Lease, and keeps the
 // rows that it writes for its own Retention. A [Request] can set another lease
 // and retention; a resumed claim has those of the claim that it continues.
@@ -50,12 +51,11 @@ type Config struct {
 	// safe for concurrent use. Defaults to crypto/rand.
 	Rand io.Reader
 
-	// KeyAttr is the name of the key's attribute, which is a string. TTLAttr is
-	// the name of the TTL attribute. They default to "pk" and "expiresAt". Set
-	// them for an existing table that has other names. All writers of a table
-	// must agree on them. A ledger's table cannot have a sort key.
-	KeyAttr string
-	TTLAttr string
+	// Names gives attributes and indexes other names in the table, each by its
+	// name in FORMAT.md: {"pk": "id", "expiresAt": "ttl"}.
+	// All writers of a table must use the same Names. Errors that name an
+	// attribute have its name in FORMAT.md.
+	Names map[string]string
 
 	// Retention is how long a key is remembered after the last write to its
 	// row. There are two exceptions: [Store.Erase] does not change the expiry,
@@ -75,7 +75,7 @@ type Config struct {
 
 	// MaxSkew is the declared bound on the difference between the clocks of any
 	// two users of the table. A Claim takes a key over from another worker only
-	// when MaxSkew has passed after the end of the lease. At most [Grace].
+	// when MaxSkew has passed after the end of the lease. At most an hour.
 	// Defaults to 10 seconds.
 	MaxSkew time.Duration
 
@@ -123,12 +123,6 @@ func (c *Config) fill() {
 	if c.Rand == nil {
 		c.Rand = rand.Reader
 	}
-	if c.KeyAttr == "" {
-		c.KeyAttr = attrKey
-	}
-	if c.TTLAttr == "" {
-		c.TTLAttr = attrExpiresAt
-	}
 	if c.Retention == 0 {
 		c.Retention = defaultRetention
 	}
@@ -151,8 +145,8 @@ func (c *Config) validate() error {
 	switch {
 	case c.Lease < shortestLease:
 		return event.BadInput(pkg, "Config.Lease", fmt.Sprintf("must be at least %v, is %v", shortestLease, c.Lease))
-	case c.MaxSkew < 0 || c.MaxSkew > Grace:
-		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must be 0 to %v, is %v", Grace, c.MaxSkew))
+	case c.MaxSkew < 0 || c.MaxSkew > grace:
+		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must be 0 to %v, is %v", grace, c.MaxSkew))
 	case c.Retention < 0:
 		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must not be negative, is %v", c.Retention))
 	case c.Retention-c.MaxSkew < c.Lease:
@@ -166,18 +160,15 @@ func (c *Config) validate() error {
 	if err := validateCodes(c.Errors); err != nil {
 		return err
 	}
-	if err := c.validateNames(); err != nil {
-		return err
-	}
-	return check.TTL(pkg, "Config.Retention", c.Now().Add(c.Retention).Add(Grace))
+	return check.TTL(pkg, "Config.Retention", c.Now().Add(c.Retention).Add(grace))
 }
 
 // Store is a ledger in one table. It is safe for concurrent use.
 type Store struct {
-	api   API
+	api   API // with the names of FORMAT.md
 	table string
 	cfg   Config
-	names *names
+	names *names.Names
 }
 
 // New returns the ledger in the given table. A nil Config works.
@@ -196,18 +187,22 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
-	s.names = namesFor(s.cfg.KeyAttr, s.cfg.TTLAttr)
+	var err error
+	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
+		return nil, err
+	}
+	s.api = names.Client(s.names, api)
 	return s, nil
 }
 
 // Table returns the definition of the table, for [schema.Create]. If the table
 // exists already and has a sort key, Create returns a [*schema.MismatchError].
 func (s *Store) Table() schema.Table {
-	return schema.Table{
+	return s.names.Table(schema.Table{
 		Name: s.table,
-		Key:  schema.Key{Partition: schema.String(s.cfg.KeyAttr)},
-		TTL:  s.cfg.TTLAttr,
-	}
+		Key:  schema.Key{Partition: schema.String(attrKey)},
+		TTL:  attrExpiresAt,
+	})
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].
@@ -230,8 +225,8 @@ func (s *Store) Actions() schema.Actions {
 			"Get":          get,
 		},
 		Operators: map[string]schema.Grants{
-			"Get":  get,
-			"List": scan, "ListPage": scan,
+			"Get":    get,
+			"List":   scan,
 			"Reopen": update,
 			"Forget": {"": {"DeleteItem"}},
 			"Erase":  update,

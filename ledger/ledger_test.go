@@ -49,6 +49,13 @@ type bench struct {
 
 // newBench creates the table with TTL off: the tests move the ledger's clock
 // and not the server's, and an expired row must stay.
+// denied refuses a request.
+var denied = dynamotest.Answer(400, `{"__type": "AccessDeniedException"}`)
+
+func isDenied(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "AccessDeniedException")
+}
+
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond), pricetest.Watch)

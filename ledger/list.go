@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
 // Filter selects rows of a listing. A row must meet every field that is set,
@@ -43,36 +43,33 @@ type Filter struct {
 	// that do not say when.
 	SeenBefore time.Time
 
-	// ReadAtMost is how many rows one request reads at most, including those
-	// that do not meet the filter. Defaults to as many as fit in 1 MB.
+	// ReadAtMost is the most rows to read, including those that do not meet the
+	// filter. It ends the listing without an error, and only Next says whether
+	// more may follow. Defaults to the whole table.
 	ReadAtMost int
 
-	// Cursor is the Page.Cursor of an earlier page: the listing begins where
-	// that page ended.
-	Cursor string
-}
-
-// Page is a part of a listing.
-type Page struct {
-	// Records are the rows that meet the filter. The list may be empty although
-	// more pages follow.
-	Records []Record
-
-	// Cursor is where the next page begins: pass it as Filter.Cursor. It is ""
-	// on the last page. It is not encrypted: it discloses a key.
+	// Cursor is what an earlier listing wrote to Next.
 	Cursor string
 
-	// Unreadable are the keys of rows that this version of the package cannot
-	// read.
-	Unreadable []string
+	// Next, if set, is where the listing writes the Cursor of a later one that
+	// goes on: after the last row that was yielded or, if ReadAtMost or a failed
+	// request ended the listing, after the last row that was read. It is "" after
+	// the last row. (If the first request fails, it is Cursor.)
+	//
+	// The listing writes Next when it ends or the loop is left. A listing that
+	// nobody loops over, or that is refused as bad input, does not write it. Each
+	// loop over the same listing begins at Cursor, and writes Next again. A cursor
+	// is not encrypted: it discloses a key.
+	Next *string
 }
 
 // List reads the whole table, or the rest of it from Filter.Cursor on, and
 // yields the rows that meet the filter, in no particular order. It is for
 // people and monitors, not for answering requests. The table has no index for
-// listings, because an index would make every Do more expensive. If a request
-// fails, its error ends the listing. Rows that cannot be read do not end the
-// listing: one error for all of them follows the last record.
+// listings, because an index would make every Do more expensive. A request that
+// fails ends the listing with its error. A row that this version of the package
+// cannot read does not: it is yielded with an error, as a Record that has only
+// the Key, and the listing goes on behind it.
 //
 // The reads are eventually consistent, so a record may be out of date.
 // [Store.Reopen] and [Store.Forget] refuse a record if, for example, the key
@@ -83,61 +80,42 @@ type Page struct {
 // MB, or up to Filter.ReadAtMost rows, and what it reads is rounded up to 4 KB.
 func (s *Store) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		var unreadable []string
-		for {
-			page, err := s.list(ctx, "List", f)
-			if err != nil {
-				yield(Record{}, err)
-				return
-			}
-			for _, r := range page.Records {
-				if !yield(r, nil) {
-					return
+		in, err := s.scanInput(f, s.cfg.Now())
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		walk.Walk[Record]{
+			ReadAtMost: f.ReadAtMost, First: walk.FullPage, Most: walk.FullPage,
+			Page: func(rows int32) (*dynamodb.QueryOutput, int, error) {
+				in.Limit = aws.Int32(rows)
+				out, err := s.api.Scan(ctx, in)
+				if err != nil {
+					return nil, 0, s.wrap("List", err)
 				}
-			}
-			unreadable = append(unreadable, page.Unreadable...)
-			if f.Cursor = page.Cursor; f.Cursor == "" {
-				break
-			}
-		}
-		if n := len(unreadable); n > 0 {
-			yield(Record{}, s.wrap("List", fmt.Errorf("%d rows cannot be read: ListPage names them", n)))
-		}
+				in.ExclusiveStartKey = out.LastEvaluatedKey
+				return &dynamodb.QueryOutput{Items: out.Items, LastEvaluatedKey: out.LastEvaluatedKey, ScannedCount: out.ScannedCount}, 0, nil
+			},
+			Show:   func(it ddb.Item) (Record, walk.Shown, error) { return s.show(f, it) },
+			Cursor: f.Cursor, Next: f.Next,
+			After: func(it ddb.Item) string {
+				return cursor.Encode(cursorName, []string{item.Text(it, attrKey)})
+			},
+		}.Each(yield)
 	}
 }
 
-// ListPage sends one request of a [Store.List], and returns the rows that it
-// finds.
-//
-// Price: 1 request, 0.5 RCU. The request reads up to 1 MB of the table, or up
-// to Filter.ReadAtMost rows, and costs 0.5 RCU for each 4 KB that it reads.
-func (s *Store) ListPage(ctx context.Context, f Filter) (Page, error) {
-	return s.list(ctx, "ListPage", f)
-}
-
-func (s *Store) list(ctx context.Context, op string, f Filter) (Page, error) {
-	in, err := s.scanInput(f, s.cfg.Now())
-	if err != nil {
-		return Page{}, err
+// show reads a row of a listing, and reports whether it meets what DynamoDB does
+// not judge.
+func (s *Store) show(f Filter, it ddb.Item) (Record, walk.Shown, error) {
+	r, err := s.decode(it)
+	switch {
+	case err != nil:
+		return Record{Key: item.Text(it, attrKey)}, walk.Part, s.wrap("List", err)
+	case !f.SeenBefore.IsZero() && !r.SeenAt.Before(f.SeenBefore):
+		return Record{}, walk.Skipped, nil
 	}
-	out, err := s.api.Scan(ctx, in)
-	if err != nil {
-		return Page{}, s.wrap(op, err)
-	}
-	var page Page
-	for _, it := range out.Items {
-		r, err := s.decode(it)
-		switch {
-		case err != nil:
-			page.Unreadable = append(page.Unreadable, item.Text(it, s.cfg.KeyAttr))
-		case f.SeenBefore.IsZero() || r.SeenAt.Before(f.SeenBefore):
-			page.Records = append(page.Records, r.Record)
-		}
-	}
-	if last := item.Text(out.LastEvaluatedKey, s.cfg.KeyAttr); last != "" {
-		page.Cursor = cursor.Encode(cursorName, []string{last})
-	}
-	return page, nil
+	return r.Record, walk.Part, nil
 }
 
 // cursorName is the query that a cursor must come from. A cursor of one filter
@@ -161,8 +139,8 @@ func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) 
 		return nil, err
 	}
 	clauses := []string{lives}
-	names := maps.Clone(s.names.lives)
-	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(Grace).Unix())}
+	names := maps.Clone(livesNames)
+	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(grace).Unix())}
 	var states []string // one of them
 	if len(f.States) > 0 {
 		clause, err := inOneOf(f.States, values)
@@ -183,20 +161,17 @@ func (s *Store) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) 
 	if f.Source != "" {
 		source := escaper.Replace(f.Source)
 		values[":source"], values[":part"] = item.S(source), item.S(source+":")
-		clauses, names["#"+attrKey] = append(clauses, sourced), s.cfg.KeyAttr
+		clauses, names["#"+attrKey] = append(clauses, sourced), attrKey
 	}
 	in.FilterExpression = aws.String(strings.Join(clauses, " AND "))
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names, values
 	return in, nil
 }
 
-// startAt sets where a request of the listing begins, and how far it reads.
+// startAt sets where the listing begins.
 func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 	if f.ReadAtMost < 0 {
 		return event.BadInput(pkg, "Filter.ReadAtMost", fmt.Sprintf("must not be negative, is %d", f.ReadAtMost))
-	}
-	if f.ReadAtMost > 0 {
-		in.Limit = aws.Int32(int32(min(f.ReadAtMost, math.MaxInt32)))
 	}
 	if f.Cursor == "" {
 		return nil
@@ -208,7 +183,7 @@ func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 	if check.PartitionKey(pkg, "Filter.Cursor", position[0]) != nil {
 		return event.BadInput(pkg, "Filter.Cursor", "is not a cursor of this query")
 	}
-	in.ExclusiveStartKey = ddb.Item{s.cfg.KeyAttr: item.S(position[0])}
+	in.ExclusiveStartKey = ddb.Item{attrKey: item.S(position[0])}
 	return nil
 }
 

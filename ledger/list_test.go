@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -28,6 +27,21 @@ func listed(t *testing.T, store *ledger.Store, f ledger.Filter) string {
 	for r, err := range store.List(t.Context(), f) {
 		must(t, err)
 		keys = append(keys, r.Key)
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, " ")
+}
+
+// inParts are the keys that several listings yield, sorted. Each goes on behind
+// the one before.
+func inParts(t *testing.T, store *ledger.Store, filter func() ledger.Filter) string {
+	t.Helper()
+	var keys []string
+	cursor := ""
+	for more := true; more; more = cursor != "" {
+		f := filter()
+		f.Cursor, f.Next = cursor, &cursor
+		keys = append(keys, strings.Fields(listed(t, store, f))...)
 	}
 	slices.Sort(keys)
 	return strings.Join(keys, " ")
@@ -89,7 +103,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
 		}
 		tc.filter.ReadAtMost = 2
-		if got := listed(t, store, tc.filter); got != tc.want {
+		if got := inParts(t, store, func() ledger.Filter { return tc.filter }); got != tc.want {
 			t.Errorf("%s, two rows at a time: %s, want %s", name, got, tc.want)
 		}
 	}
@@ -112,78 +126,107 @@ func TestListGivesWholeRecords(t *testing.T) {
 	}
 }
 
-// Pages of any size come to the same, and a page reads what it may, no more.
-func TestListPages(t *testing.T) {
+// Next is written when the listing ends, is left or fails, each time anew, and
+// not if nobody walked.
+func TestListGoesOn(t *testing.T) {
 	t.Parallel()
 	_, store := newListing(t)
-	want := listed(t, store, ledger.Filter{})
-	for size := range 15 {
-		var keys []string
-		f := ledger.Filter{ReadAtMost: size + 1}
-		for pages := 0; ; pages++ {
-			page, err := store.ListPage(t.Context(), f)
+	all := strings.Fields(listed(t, store, ledger.Filter{}))
+	next := "not written"
+	f := ledger.Filter{Next: &next}
+	rest := func() []string { return strings.Fields(listed(t, store, ledger.Filter{Cursor: next})) }
+	list := store.List(t.Context(), f)
+	if next != "not written" {
+		t.Errorf("nobody walked, and next is %q", next)
+	}
+	for left := len(all) - 1; left >= 0; left -= 3 {
+		n := len(all)
+		for _, err := range list {
 			must(t, err)
-			for _, r := range page.Records {
-				keys = append(keys, r.Key)
-			}
-			if len(page.Records) > size+1 || pages > 15 {
-				t.Fatalf("%d records on page %d of %d rows", len(page.Records), pages, size+1)
-			}
-			if f.Cursor = page.Cursor; f.Cursor == "" {
+			if n--; n == left {
 				break
 			}
 		}
-		slices.Sort(keys)
-		if got := strings.Join(keys, " "); got != want {
-			t.Errorf("pages of %d: %s, want %s", size+1, got, want)
+		if got := rest(); left > 0 && len(got) != left || left == 0 && next != "" {
+			t.Errorf("left with %d to come, came %v", left, got)
 		}
 	}
-	first, err := store.ListPage(t.Context(), ledger.Filter{ReadAtMost: 3})
-	must(t, err)
-	var rest []string
-	for r, err := range store.List(t.Context(), ledger.Filter{Cursor: first.Cursor}) {
-		must(t, err)
-		rest = append(rest, r.Key)
+	f.ReadAtMost = math.MaxInt
+	if listed(t, store, f); next != "" {
+		t.Errorf("at the end, next is %q", next)
 	}
-	if got := len(rest) + len(first.Records); got != len(strings.Fields(want)) {
-		t.Errorf("%d rows from a cursor on, and before it", got)
+	f.ReadAtMost = 3
+	listed(t, store, f)
+	f.Cursor, f.Next = next, nil
+	want := rest()
+	f.Next = &next
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range store.List(ctx, f) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the first request: %v", err)
+		}
 	}
-	if page, err := store.ListPage(t.Context(), ledger.Filter{ReadAtMost: math.MaxInt}); err != nil || page.Cursor != "" {
-		t.Errorf("all there is: %v, cursor %q", err, page.Cursor)
+	if got := rest(); !slices.Equal(got, want) {
+		t.Errorf("after a failure %v, want %v", got, want)
 	}
 }
 
-// A row that cannot be read keeps no other from being listed.
-func TestListAmongUnreadableRows(t *testing.T) {
+// A listing reads on behind the megabyte that one request returns.
+func TestListReadsOn(t *testing.T) {
 	t.Parallel()
-	b, store := newListing(t)
-	want := listed(t, store, ledger.Filter{})
-	b.put(t, ddb.Item{"pk": item.S("bad"), "claim": item.S("x"), "state": item.S("paused")})
+	b := newBench(t)
+	store := b.store(t, ledger.Config{})
+	for _, key := range []string{"a", "b", "c", "d"} {
+		b.put(t, ddb.Item{"pk": item.S(key), "notes": item.S(strings.Repeat("x", 350<<10))})
+	}
 	var keys []string
-	var last error
-	for r, err := range store.List(t.Context(), ledger.Filter{ReadAtMost: 3}) {
-		if last != nil {
-			t.Error("an error, and it was not the last")
-		}
-		if last = err; err == nil {
-			keys = append(keys, r.Key)
+	for r, err := range store.List(t.Context(), ledger.Filter{}) {
+		must(t, err)
+		if keys = append(keys, r.Key); len(keys) > 4 {
+			break
 		}
 	}
 	slices.Sort(keys)
-	if got := strings.Join(keys, " "); got != want || last == nil || !strings.Contains(last.Error(), "ledger: List on table ") || strings.Contains(last.Error(), "bad") {
-		t.Errorf("listed %s, then %v", got, last)
+	if got := strings.Join(keys, " "); got != "a b c d" {
+		t.Errorf("listed %s", got)
 	}
-	page, err := store.ListPage(t.Context(), ledger.Filter{})
-	if err != nil || !slices.Equal(page.Unreadable, []string{"bad"}) {
-		t.Errorf("unreadable: %q, %v", page.Unreadable, err)
+}
+
+// A row that cannot be read keeps no other from being listed, and is named.
+func TestListAmongUnreadableRows(t *testing.T) {
+	t.Parallel()
+	b, store := newListing(t)
+	want := strings.Fields(listed(t, store, ledger.Filter{}))
+	b.put(t, ddb.Item{"pk": item.S("bad"), "claim": item.S("x"), "state": item.S("paused")})
+	for _, size := range []int{0, 1} {
+		var keys []string
+		unreadable := 0
+		f := ledger.Filter{ReadAtMost: size}
+		f.Next = &f.Cursor
+		for more := true; more; more = f.Cursor != "" {
+			for r, err := range store.List(t.Context(), f) {
+				if err == nil {
+					keys = append(keys, r.Key)
+					continue
+				}
+				if unreadable++; unreadable > 1 || r.Key != "bad" || !strings.Contains(err.Error(), "ledger: List on table ") || strings.Contains(err.Error(), "bad") {
+					t.Fatalf("%+v, %v", r, err)
+				}
+			}
+		}
+		slices.Sort(keys)
+		if !slices.Equal(keys, want) || unreadable != 1 {
+			t.Errorf("listed %s, %d unreadable", keys, unreadable)
+		}
 	}
 }
 
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
 	b, store := newListing(t)
-	page, err := store.ListPage(t.Context(), ledger.Filter{ReadAtMost: 1})
-	must(t, err)
+	var next string
+	listed(t, store, ledger.Filter{ReadAtMost: 1, Next: &next})
 	silent, err := ledger.New(recordtest.Silent(t), b.table, nil)
 	must(t, err)
 	for name, tc := range map[string]struct {
@@ -193,55 +236,24 @@ func TestListRefuses(t *testing.T) {
 		"an unknown state":  {ledger.Filter{States: []ledger.State{ledger.Done, "paused"}}, "Filter.States[1]"},
 		"an empty state":    {ledger.Filter{States: []ledger.State{""}}, "Filter.States[0]"},
 		"fewer than none":   {ledger.Filter{ReadAtMost: -1}, "Filter.ReadAtMost"},
-		"a damaged cursor":  {ledger.Filter{Cursor: page.Cursor[1:]}, "Filter.Cursor"},
+		"a damaged cursor":  {ledger.Filter{Cursor: next[1:]}, "Filter.Cursor"},
 		"no cursor at all":  {ledger.Filter{Cursor: "x"}, "Filter.Cursor"},
 		"of another action": {ledger.Filter{Cursor: mustClaim(t, store, ledger.Request{Key: "k"}).Token()}, "Filter.Cursor"},
 	} {
-		_, err := silent.ListPage(t.Context(), tc.filter)
-		recordtest.WantBad(t, err, "ledger", tc.field, name)
+		unchanged, n := next, 0
+		tc.filter.Next = &unchanged
 		for _, err := range silent.List(t.Context(), tc.filter) {
 			recordtest.WantBad(t, err, "ledger", tc.field, name)
+			n++
+		}
+		if n != 1 || unchanged != next {
+			t.Errorf("%s: yielded %d times, next %q", name, n, unchanged)
 		}
 	}
 }
 
-// scans counts the requests of a listing, and fails from one on.
-type scans struct {
-	ledger.API
-	sent, failAt int
-}
-
-func (s *scans) Scan(ctx context.Context, in *dynamodb.ScanInput, opts ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	if s.sent++; s.sent == s.failAt {
-		return nil, errCut
-	}
-	return s.API.Scan(ctx, in, opts...)
-}
-
-// A break reads no further; an error comes last.
-func TestListStops(t *testing.T) {
-	t.Parallel()
-	b, _ := newListing(t)
-	api := &scans{API: b.client}
-	store, err := ledger.New(api, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	for range store.List(t.Context(), ledger.Filter{ReadAtMost: 4}) {
-		break
-	}
-	if api.sent > 2 {
-		t.Errorf("%d requests before a break", api.sent)
-	}
-	api.sent, api.failAt = 0, 3
-	var last error
-	for _, err := range store.List(t.Context(), ledger.Filter{ReadAtMost: 2}) {
-		last = err
-	}
-	if !errors.Is(last, errCut) || api.sent != 3 {
-		t.Errorf("%v after %d requests", last, api.sent)
-	}
-}
-
-// Law: List by any filter is every row, less what does not meet it.
+// Law: List by any filter, in parts of any size, is every row, less what does not
+// meet it.
 func TestListIsAFilterOfAll(t *testing.T) {
 	t.Parallel()
 	b, store := newListing(t)
@@ -253,7 +265,7 @@ func TestListIsAFilterOfAll(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	kinds := []ledger.State{ledger.Claimed, ledger.Failed, ledger.Done, ledger.Refused}
 	for n := range 150 {
-		f := ledger.Filter{ReadAtMost: rnd.IntN(6), Stuck: rnd.IntN(3) == 0}
+		f := ledger.Filter{Stuck: rnd.IntN(3) == 0}
 		for _, kind := range kinds {
 			if rnd.IntN(2) == 0 {
 				f.States = append(f.States, kind)
@@ -266,7 +278,8 @@ func TestListIsAFilterOfAll(t *testing.T) {
 		want := slices.Collect(maps.Keys(all))
 		want = slices.DeleteFunc(want, func(key string) bool { return !meets(all[key], f, b.clock.Now()) })
 		slices.Sort(want)
-		if got := listed(t, store, f); got != strings.Join(want, " ") {
+		part := func() ledger.Filter { f.ReadAtMost = rnd.IntN(6); return f }
+		if got := inParts(t, store, part); got != strings.Join(want, " ") {
 			t.Errorf("%d, %+v: %s, want %s", n, f, got, want)
 		}
 	}

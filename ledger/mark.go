@@ -71,18 +71,18 @@ func (s *Store) markInput(key, nonce string, now time.Time) *dynamodb.PutItemInp
 	return &dynamodb.PutItemInput{
 		TableName: aws.String(s.table),
 		Item: ddb.Item{
-			s.cfg.KeyAttr: item.S(key),
+			attrKey:       item.S(key),
 			attrSeenAt:    item.Time(now),
-			s.cfg.TTLAttr: item.N(expiresAt(now, s.cfg.Retention)),
+			attrExpiresAt: item.N(expiresAt(now, s.cfg.Retention)),
 			attrSource:    item.S(sourceOf(key)),
 			attrState:     item.S(string(Done)),
 			attrClaim:     item.S(nonce),
 		},
 		ConditionExpression:      aws.String(unseen),
-		ExpressionAttributeNames: s.names.unseen,
+		ExpressionAttributeNames: unseenNames,
 		ExpressionAttributeValues: ddb.Item{
 			":now":    item.N(now.Unix()),
-			":graced": item.N(now.Add(Grace).Unix()),
+			":graced": item.N(now.Add(grace).Unix()),
 		},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}

@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -9,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -161,29 +158,12 @@ func TestMarkSeenOnceAmongMany(t *testing.T) {
 func TestMarkSeenMeetsATransaction(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	busy := &conflicting{API: b.client, times: 2}
-	store, err := ledger.New(busy, b.table, &ledger.Config{Now: b.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantMark(t, store, "k", event.Created)
-	if busy.calls != 3 {
-		t.Errorf("%d calls, want 3", busy.calls)
+	store := b.store(t, ledger.Config{})
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.Answer(400, `{"__type": "TransactionConflictException"}`), Op: "PutItem", Times: 2})
+	if cost := b.db.Meter(func() { wantMark(t, store, "k", event.Created) }); cost.Requests != 3 {
+		t.Errorf("%v, want 3", cost)
 	}
 	wantMark(t, store, "k", event.Duplicate)
-}
-
-// conflicting meets a transaction so many times.
-type conflicting struct {
-	ledger.API
-	calls, times int
-}
-
-func (c *conflicting) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if c.calls++; c.calls <= c.times {
-		return nil, &types.TransactionConflictException{Message: aws.String("a transaction is under way")}
-	}
-	return c.API.PutItem(ctx, in, opts...)
 }
 
 func TestMarkSeenWithoutRandomness(t *testing.T) {

@@ -22,14 +22,21 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// newNamed is a ledger in a table whose key and TTL attributes have the names
-// that a table of other software would have: a reserved word, and a dot.
+// otherNames are those of a table of other software: a reserved word, and a dot.
+func otherNames(t *testing.T) map[string]string {
+	t.Helper()
+	names := golden.Renamed(t, "ledger")
+	names["pk"], names["expiresAt"] = "hash", "time.to.live"
+	return names
+}
+
+// newNamed is a ledger in a table of other names.
 func newNamed(t *testing.T) (*bench, *ledger.Store) {
 	t.Helper()
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
 	b := &bench{db: db, client: db.Client(), table: db.Name("idempotency"), clock: &clock{at: goldenDay}}
 	store := b.store(t, ledger.Config{
-		KeyAttr: "hash", TTLAttr: "time.to.live", Rand: strings.NewReader(strings.Repeat("nonce of claim 1nonce of claim 2", 20)),
+		Names: otherNames(t), Rand: strings.NewReader(strings.Repeat("nonce of claim 1nonce of claim 2", 20)),
 	})
 	recordtest.Create(t, b.client, store.Table())
 	return b, store
@@ -39,13 +46,7 @@ func newNamed(t *testing.T) (*bench, *ledger.Store) {
 func (b *bench) named(t *testing.T, key string) ddb.Item {
 	t.Helper()
 	row := recordtest.Row(t, b.client, b.table, ddb.Item{"hash": item.S(key)})
-	for other, name := range map[string]string{"hash": "pk", "time.to.live": "expiresAt"} {
-		if value, ok := row[other]; ok {
-			row[name] = value
-			delete(row, other)
-		}
-	}
-	return row
+	return golden.Original(t, otherNames(t), row)
 }
 
 func TestOtherNamesInTheTable(t *testing.T) {
@@ -143,12 +144,9 @@ func TestOtherNamesInEveryRequest(t *testing.T) {
 // leaveNamed gives up a claim whose caller left.
 func (b *bench) leaveNamed(t *testing.T, store *ledger.Store) {
 	t.Helper()
-	q := &quitter{API: b.client, at: 1}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	q.quit = func() { cancel(errDeploy) }
-	leaving, err := ledger.New(q, b.table, &ledger.Config{KeyAttr: "hash", TTLAttr: "time.to.live", Now: b.clock.Now})
-	must(t, err)
-	_, err = leaving.Claim(ctx, ledger.Request{Key: "left"})
+	b.leaves(1, false, func() { cancel(errDeploy) })
+	_, err := store.Claim(ctx, ledger.Request{Key: "left"})
 	wantErr(t, "a claim whose caller left", err, context.Canceled)
 	if r := mustGet(t, store, "left"); r.State != ledger.Failed || r.Attempts != 0 {
 		t.Errorf("record: %+v", r)
@@ -162,16 +160,16 @@ func TestNamesThatCannotServe(t *testing.T) {
 		"seenAt", "source", "notes", "state", "claim", "lease", "fence", "attempts", "fingerprint", "result", "lastError", "errorCode",
 		strings.Repeat("x", 256), "a\xff",
 	} {
-		_, err := ledger.New(api, "ledger", &ledger.Config{KeyAttr: fixed})
-		recordtest.WantBad(t, err, "ledger", "Config.KeyAttr", fixed)
-		_, err = ledger.New(api, "ledger", &ledger.Config{TTLAttr: fixed})
-		recordtest.WantBad(t, err, "ledger", "Config.TTLAttr", fixed)
+		_, err := ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"pk": fixed}})
+		recordtest.WantBad(t, err, "ledger", `Config.Names["pk"]`, fixed)
+		_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"expiresAt": fixed}})
+		recordtest.WantBad(t, err, "ledger", `Config.Names["expiresAt"]`, fixed)
 	}
-	_, err := ledger.New(api, "ledger", &ledger.Config{KeyAttr: "x", TTLAttr: "x"})
-	recordtest.WantBad(t, err, "ledger", "Config.TTLAttr", "two of one name")
-	_, err = ledger.New(api, "ledger", &ledger.Config{TTLAttr: "pk"})
-	recordtest.WantBad(t, err, "ledger", "Config.TTLAttr", "the key's default")
-	_, err = ledger.New(api, "ledger", &ledger.Config{KeyAttr: "expiresAt", TTLAttr: "pk"})
+	_, err := ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"pk": "x", "expiresAt": "x"}})
+	recordtest.WantBad(t, err, "ledger", `Config.Names["pk"]`, "two of one name")
+	_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"expiresAt": "pk"}})
+	recordtest.WantBad(t, err, "ledger", `Config.Names["expiresAt"]`, "the key's default")
+	_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"pk": "expiresAt", "expiresAt": "pk"}})
 	must(t, err) // strange, and clear
 }
 

@@ -55,7 +55,7 @@ func (s *Store) Reopen(ctx context.Context, seen Record) error {
 		return err
 	}
 	now := s.cfg.Now()
-	in := s.updateInput(seen.Key, reopenUpdate, reopenCondition, s.names.reopen)
+	in := s.updateInput(seen.Key, reopenUpdate, reopenCondition, reopenNames)
 	in.ExpressionAttributeValues = ddb.Item{
 		":seen":    item.S(seen.Nonce),
 		":fence":   item.N(seen.Fence),
@@ -64,7 +64,7 @@ func (s *Store) Reopen(ctx context.Context, seen Record) error {
 		":zero":    item.N(0),
 		":me":      item.S(nonce),
 		":expires": item.N(expiresAt(now, s.cfg.Retention)),
-		":graced":  item.N(now.Add(Grace).Unix()),
+		":graced":  item.N(now.Add(grace).Unix()),
 	}
 	stands, refused, err := s.change(ctx, "Reopen", in)
 	switch {
@@ -153,11 +153,11 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	own := s.updateInput(key, eraseUpdate, eraseCondition, s.names.erase)
+	own := s.updateInput(key, eraseUpdate, eraseCondition, eraseNames)
 	own.ExpressionAttributeValues = ddb.Item{
 		":done": item.S(string(Done)), ":me": item.S(nonce),
 	}
-	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition, s.names.eraseOld)
+	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition, eraseOldNames)
 	for range claimTries {
 		own.ExpressionAttributeValues[":at"] = item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)) // the last round may have been slow
 		for _, in := range []*dynamodb.UpdateItemInput{own, old} {
@@ -253,19 +253,19 @@ func (s *Store) Forget(ctx context.Context, seen Record) error {
 func (s *Store) forgetInput(seen Record, now time.Time) *dynamodb.DeleteItemInput {
 	in := &dynamodb.DeleteItemInput{
 		TableName:                           aws.String(s.table),
-		Key:                                 ddb.Item{s.cfg.KeyAttr: item.S(seen.Key)},
+		Key:                                 ddb.Item{attrKey: item.S(seen.Key)},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 	switch {
 	case seen.Nonce == "":
-		in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetOldCondition), s.names.forgetOld
+		in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetOldCondition), forgetOldNames
 		return in
 	case seen.Fence == 0:
-		in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetMarkedCondition), s.names.forgetMarked
+		in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetMarkedCondition), forgetMarkedNames
 		in.ExpressionAttributeValues = ddb.Item{":seen": item.S(seen.Nonce)}
 		return in
 	}
-	in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetCondition), s.names.forget
+	in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetCondition), forgetNames
 	in.ExpressionAttributeValues = ddb.Item{
 		":seen":    item.S(seen.Nonce),
 		":fence":   item.N(seen.Fence),

@@ -1,13 +1,10 @@
 package ledger_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -313,11 +310,10 @@ func TestEraseOfARowThatChanges(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(t, ddb.Item{"pk": item.S(order.Key), "notes": item.S("secret"), "expiresAt": item.N(1)})
-	plain := b.store(t, ledger.Config{})
-	store, err := ledger.New(&between{API: b.client, steps: []func(){func() { mustClaim(t, plain, order) }}}, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
+	store := b.store(t, ledger.Config{})
+	b.between(func() { mustClaim(t, store, order) })
 	must(t, store.Erase(t.Context(), order.Key))
-	wantDone(t, plain, order, "")
+	wantDone(t, store, order, "")
 	if row := b.row(t, order.Key); item.Has(row, "fingerprint") || item.Has(row, "notes") {
 		t.Errorf("row: %v", row)
 	}
@@ -328,9 +324,8 @@ func TestEraseOfARowThatIsDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(t, ddb.Item{"pk": item.S(order.Key), "notes": item.S("secret")})
-	store, err := ledger.New(&between{API: b.client, steps: []func(){func() { b.remove(t, order.Key) }}}, b.table, nil)
-	must(t, err)
-	wantErr(t, "Erase", store.Erase(t.Context(), order.Key), ledger.ErrNotFound)
+	b.between(func() { b.remove(t, order.Key) })
+	wantErr(t, "Erase", b.store(t, ledger.Config{}).Erase(t.Context(), order.Key), ledger.ErrNotFound)
 	if row := b.row(t, order.Key); row != nil {
 		t.Errorf("a row of nothing: %v", row)
 	}
@@ -364,17 +359,16 @@ func TestASlowErase(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.put(t, ddb.Item{"pk": item.S(order.Key)}) // an older system's
-	plain := b.store(t, ledger.Config{})
-	slow := &between{API: b.client, steps: []func(){func() {
+	store := b.store(t, ledger.Config{})
+	b.between(func() {
 		b.remove(t, order.Key)
 		b.clock.Add(time.Minute)
-		must(t, mustClaim(t, plain, order).Complete(t.Context(), "secret"))
-	}}}
-	store, err := ledger.New(slow, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	must(t, store.Erase(t.Context(), order.Key))
-	if row := b.row(t, order.Key); item.Has(row, "result") || slow.sent != 3 {
-		t.Errorf("%v after %d requests", row, slow.sent)
+		must(t, mustClaim(t, store, order).Complete(t.Context(), "secret"))
+	})
+	ctx, meter := dynamotest.WithMeter(t.Context())
+	must(t, store.Erase(ctx, order.Key))
+	if row := b.row(t, order.Key); item.Has(row, "result") || meter.Cost().ByOp["UpdateItem"] != 3 {
+		t.Errorf("%v after %v", row, meter.Cost())
 	}
 }
 
@@ -386,29 +380,19 @@ func TestEraseThatDynamoDBRefuses(t *testing.T) {
 	wantErr(t, "Erase", store.Erase(t.Context(), order.Key), errCut)
 }
 
-// restless is a table whose row changes with every try.
-type restless struct {
-	ledger.API
-	b    *bench
-	t    *testing.T
-	sent int
-}
-
-func (r *restless) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	row := ddb.Item{"pk": item.S(order.Key)}
-	if r.sent++; r.sent%2 == 0 {
-		row["claim"] = item.S("x")
-	}
-	r.b.put(r.t, row)
-	return r.API.UpdateItem(ctx, in, opts...)
-}
-
 func TestEraseGivesUpOnARestlessRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store, err := ledger.New(&restless{API: b.client, b: b, t: t}, b.table, nil)
-	must(t, err)
-	if err := store.Erase(t.Context(), order.Key); !isTrouble(err) || !strings.Contains(err.Error(), "changed with every try") {
+	claimed := false
+	b.db.Inject(dynamotest.Fault{Op: "UpdateItem", Times: -1, Do: dynamotest.Before(func() {
+		row := ddb.Item{"pk": item.S(order.Key)}
+		if claimed {
+			row["claim"] = item.S("x")
+		}
+		claimed = !claimed
+		b.put(t, row)
+	})})
+	if err := b.store(t, ledger.Config{}).Erase(t.Context(), order.Key); !isTrouble(err) || !strings.Contains(err.Error(), "changed with every try") {
 		t.Errorf("Erase: %v", err)
 	}
 }

@@ -44,10 +44,6 @@ func TestPrices(t *testing.T) {
 			_, ok, err := store.Get(ctx, "completed")
 			return errors.Join(err, unless(ok, "not found"))
 		}},
-		{Func: "Store.ListPage", Call: func(ctx context.Context) error {
-			page, err := store.ListPage(ctx, ledger.Filter{})
-			return errors.Join(err, unless(len(page.Records) > 5, "rows are missing"))
-		}},
 		{Func: "Store.List", Call: func(ctx context.Context) error {
 			n := 0
 			for _, err := range store.List(ctx, ledger.Filter{Source: "nowhere"}) {
@@ -104,7 +100,6 @@ func TestPrices(t *testing.T) {
 		}},
 		{Func: "Store.Get", Never: "UpdateItem", Why: "it reads the field claim"},
 		{Func: "Store.List", Never: "UpdateItem", Why: "as Get"},
-		{Func: "Store.ListPage", Never: "UpdateItem", Why: "as Get"},
 		{Func: "Store.Forget", Never: "UpdateItem", Why: "as Get"},
 		{Func: "Do", In: "ReadFirst", Call: func(ctx context.Context) error {
 			var w worker

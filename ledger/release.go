@@ -27,7 +27,7 @@ var releaseNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, at
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Release(ctx context.Context) error {
-	in := c.store.updateInput(c.Key, releaseUpdate, held, c.store.names.release)
+	in := c.store.updateInput(c.Key, releaseUpdate, held, releaseNames)
 	in.ExpressionAttributeValues = c.values()
 	in.ExpressionAttributeValues[":failed"] = item.S(string(Failed))
 	in.ExpressionAttributeValues[":one"] = item.N(1)

@@ -103,7 +103,7 @@ func (s *Store) checkTerms(t terms, lease, blame string) error {
 		return event.BadInput(pkg, blame, fmt.Sprintf(
 			"does not fit: the row is kept for %v, and must be kept for the lease of %v and the skew of %v together", t.life, t.span, s.cfg.MaxSkew))
 	}
-	return check.TTL(pkg, blame, s.cfg.Now().Add(t.life).Add(Grace))
+	return check.TTL(pkg, blame, s.cfg.Now().Add(t.life).Add(grace))
 }
 
 // readFirst returns the outcome of a key that has one.

@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -38,7 +36,7 @@ func TestTheTermsOfARequest(t *testing.T) {
 		must(t, end(c))
 		now := b.clock.Now()
 		row := b.row(t, name)
-		if got, want := number(t, row, "expiresAt"), now.Add(req.Retention+ledger.Grace).Unix(); got != want {
+		if got, want := number(t, row, "expiresAt"), now.Add(req.Retention+time.Hour).Unix(); got != want {
 			t.Errorf("%s: expires %d s from when it must", name, got-want)
 		}
 		if name == "claimed" || name == "renewed" {
@@ -85,12 +83,9 @@ func TestTheHeartbeatOfARequest(t *testing.T) {
 func TestALeftClaimKeepsToItsTerms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	q := &quitter{API: b.client, at: 1}
 	ctx, cancel := context.WithCancel(t.Context())
-	q.quit = cancel
-	store, err := ledger.New(q, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	_, err = store.Claim(ctx, ledger.Request{Key: "k", Retention: time.Hour})
+	b.leaves(1, false, cancel)
+	_, err := b.store(t, ledger.Config{}).Claim(ctx, ledger.Request{Key: "k", Retention: time.Hour})
 	wantErr(t, "Claim", err, context.Canceled)
 	if got, want := number(t, b.row(t, "k"), "expiresAt"), b.clock.Now().Add(2*time.Hour).Unix(); got != want {
 		t.Errorf("expires %d s from when it must", got-want)
@@ -135,31 +130,6 @@ func TestRequestsThatCannotBe(t *testing.T) {
 	mustClaim(t, short, ledger.Request{Key: "shortest", Lease: time.Second, Retention: 11 * time.Second})
 }
 
-// reads counts what is asked of a ledger's table.
-type reads struct {
-	ledger.API
-	gets, updates int
-	get           func(*dynamodb.GetItemInput) error
-}
-
-func (r *reads) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	r.gets++
-	if in.ConsistentRead == nil || *in.ConsistentRead {
-		return nil, errors.New("a consistent read, at twice the price")
-	}
-	if r.get != nil {
-		if err := r.get(in); err != nil {
-			return nil, err
-		}
-	}
-	return r.API.GetItem(ctx, in, opts...)
-}
-
-func (r *reads) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	r.updates++
-	return r.API.UpdateItem(ctx, in, opts...)
-}
-
 // Only a live row that has ended with the same payload is believed; all else
 // the claim decides.
 func TestReadFirst(t *testing.T) {
@@ -191,12 +161,12 @@ func TestReadFirst(t *testing.T) {
 		"never seen":      {req("new"), 1, func(err error) bool { return err == nil }},
 		"done, no prefix": {ledger.Request{Key: "done"}, 1, func(err error) bool { return errors.Is(err, ledger.ErrFingerprintMismatch) }},
 	} {
-		r := &reads{API: b.client}
-		store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now, Retention: 24 * time.Hour})
-		must(t, err)
+		store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
 		tc.req.ReadFirst = true
-		if _, err := store.Claim(t.Context(), tc.req); !tc.want(err) || r.gets != 1 || r.updates != tc.sent {
-			t.Errorf("%s: %v after %d reads and %d updates, want %d", name, err, r.gets, r.updates, tc.sent)
+		var err error
+		cost := b.db.Meter(func() { _, err = store.Claim(t.Context(), tc.req) })
+		if !tc.want(err) || cost.ByOp["GetItem"] != 1 || cost.RCU != 0.5 || cost.ByOp["UpdateItem"] != tc.sent {
+			t.Errorf("%s: %v after %v; want half an RCU and %d updates", name, err, cost, tc.sent)
 		}
 	}
 	res, err := ledger.Do(t.Context(), plain, ledger.Request{Key: "done", Payload: []byte("paid"), ReadFirst: true},
@@ -212,36 +182,20 @@ func TestReadFirstOfARowThatEndsMeanwhile(t *testing.T) {
 	b := newBench(t)
 	plain := b.store(t, ledger.Config{})
 	c := mustClaim(t, plain, order)
-	api := &reads{API: b.client}
-	store, err := ledger.New(&afterRead{reads: api, then: func() { must(t, c.Complete(t.Context(), "meanwhile")) }}, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
+	b.db.Inject(dynamotest.Fault{Op: "GetItem", Do: dynamotest.After(func() { must(t, c.Complete(t.Context(), "meanwhile")) })})
 	req := order
 	req.ReadFirst = true
-	wantDone(t, store, req, `"meanwhile"`)
-}
-
-// afterRead does something between a read and the claim.
-type afterRead struct {
-	*reads
-	then func()
-}
-
-func (a *afterRead) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	out, err := a.reads.GetItem(ctx, in, opts...)
-	a.then()
-	return out, err
+	wantDone(t, plain, req, `"meanwhile"`)
 }
 
 // Trouble with the read is the call's, under its own name.
 func TestReadFirstInTrouble(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	api := &reads{API: b.client, get: func(*dynamodb.GetItemInput) error { return errCut }}
-	store, err := ledger.New(api, b.table, nil)
-	must(t, err)
-	_, err = store.Claim(t.Context(), ledger.Request{Key: "k", ReadFirst: true})
-	if !errors.Is(err, errCut) || !strings.HasPrefix(err.Error(), "ledger: Claim on table ") || api.updates != 0 {
-		t.Errorf("Claim: %v after %d updates", err, api.updates)
+	b.db.Inject(dynamotest.Fault{Do: denied, Op: "GetItem"})
+	_, sent, err := claims(t, b.store(t, ledger.Config{}), ledger.Request{Key: "k", ReadFirst: true})
+	if !isDenied(err) || !strings.HasPrefix(err.Error(), "ledger: Claim on table ") || sent != 1 {
+		t.Errorf("Claim: %v after %d requests", err, sent)
 	}
 	unreadable := b.store(t, ledger.Config{})
 	b.put(t, ddb.Item{"pk": item.S("bad"), "state": item.S("paused"), "claim": item.S("x")})

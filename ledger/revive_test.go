@@ -1,38 +1,44 @@
 package ledger_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// between runs the next of its steps between an update's effect and its reply.
-type between struct {
-	ledger.API
-	steps []func()
-	sent  int
+// between runs the next of the steps between an update's effect and its reply.
+func (b *bench) between(steps ...func()) {
+	b.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.After(func() {
+		steps[0]()
+		if len(steps) > 1 {
+			b.between(steps[1:]...)
+		}
+	})})
 }
 
-func (b *between) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	out, err := b.API.UpdateItem(ctx, in, opts...)
-	if b.sent++; b.sent <= len(b.steps) {
-		b.steps[b.sent-1]()
-	}
-	return out, err
+// meanwhile loses the reply of the next request of the operation, and calls f before
+// the request is sent again.
+func (b *bench) meanwhile(op string, f func()) {
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op})
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.After(f), Op: op})
+}
+
+// claims claims the key, and returns the number of requests that this took.
+func claims(t *testing.T, store *ledger.Store, req ledger.Request) (*ledger.Claim, int, error) {
+	t.Helper()
+	ctx, meter := dynamotest.WithMeter(t.Context())
+	c, err := store.Claim(ctx, req)
+	return c, meter.Cost().Requests, err
 }
 
 // revival is a key whose row has expired and still stands, the worker that
 // claimed it, and a store between whose requests things happen.
 type revival struct {
 	*bench
-	peer  *ledger.Store // another worker's, undisturbed
 	old   *ledger.Claim
-	steps *between
 	store *ledger.Store
 }
 
@@ -40,20 +46,16 @@ func newRevival(t *testing.T, attempts int) *revival {
 	t.Helper()
 	r := &revival{bench: newBench(t)}
 	cfg := ledger.Config{Lease: time.Minute, MaxSkew: time.Second, Retention: 24 * time.Hour, MaxAttempts: attempts, Now: r.clock.Now}
-	r.peer = r.bench.store(t, cfg)
-	r.old = mustClaim(t, r.peer, order)
+	r.store = r.bench.store(t, cfg)
+	r.old = mustClaim(t, r.store, order)
 	r.clock.Add(24 * time.Hour)
-	r.steps = &between{API: r.client}
-	var err error
-	r.store, err = ledger.New(r.steps, r.table, &cfg)
-	must(t, err)
 	return r
 }
 
 // deliver is another delivery, whose work fails.
 func (r *revival) deliver(t *testing.T) {
 	t.Helper()
-	must(t, mustClaim(t, r.peer, order).Fail(t.Context(), errors.New("no connection")))
+	must(t, mustClaim(t, r.store, order).Fail(t.Context(), errors.New("no connection")))
 }
 
 // A claim finds that the row has expired, and before its second request
@@ -65,19 +67,18 @@ func TestARowRevivedUnderAClaimIsClaimed(t *testing.T) {
 		"another delivery fails": func(t *testing.T, r *revival) { r.deliver(t) },
 		"the old holder fails":   func(t *testing.T, r *revival) { must(t, r.old.Fail(t.Context(), errors.New("late"))) },
 		"another delivery's lease lapses": func(t *testing.T, r *revival) {
-			mustClaim(t, r.peer, order)
+			mustClaim(t, r.store, order)
 			r.clock.Add(time.Minute + time.Second)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRevival(t, 5)
-			r.steps.steps = []func(){func() { revive(t, r) }}
-			if c := mustClaim(t, r.store, order); c.Attempt != 2 || c.Fence <= r.old.Fence {
-				t.Errorf("attempt %d, want 2; fence %d after %d", c.Attempt, c.Fence, r.old.Fence)
-			}
-			if r.steps.sent != 3 {
-				t.Errorf("%d requests, want 3", r.steps.sent)
+			r.between(func() { revive(t, r) })
+			c, sent, err := claims(t, r.store, order)
+			must(t, err)
+			if c.Attempt != 2 || c.Fence <= r.old.Fence || sent != 3 {
+				t.Errorf("attempt %d, want 2; fence %d after %d; %d requests", c.Attempt, c.Fence, r.old.Fence, sent)
 			}
 		})
 	}
@@ -96,14 +97,14 @@ func TestARowRevivedUnderAClaimAnswers(t *testing.T) {
 			func(err error) bool { return errors.Is(err, ledger.ErrTooManyAttempts) },
 		},
 		"held": {
-			func(t *testing.T, r *revival) { mustClaim(t, r.peer, order) },
+			func(t *testing.T, r *revival) { mustClaim(t, r.store, order) },
 			func(err error) bool {
 				busy, ok := errors.AsType[*ledger.InProgressError](err)
 				return ok && busy.Wait == time.Minute+time.Second
 			},
 		},
 		"done": {
-			func(t *testing.T, r *revival) { must(t, mustClaim(t, r.peer, order).Complete(t.Context(), 1)) },
+			func(t *testing.T, r *revival) { must(t, mustClaim(t, r.store, order).Complete(t.Context(), 1)) },
 			func(err error) bool { _, ok := errors.AsType[*ledger.DoneError](err); return ok },
 		},
 		"refused": {
@@ -112,7 +113,7 @@ func TestARowRevivedUnderAClaimAnswers(t *testing.T) {
 		},
 		"another payload, failed": {
 			func(t *testing.T, r *revival) {
-				must(t, mustClaim(t, r.peer, other).Fail(t.Context(), errors.New("no connection")))
+				must(t, mustClaim(t, r.store, other).Fail(t.Context(), errors.New("no connection")))
 			},
 			func(err error) bool { return errors.Is(err, ledger.ErrFingerprintMismatch) },
 		},
@@ -120,9 +121,9 @@ func TestARowRevivedUnderAClaimAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRevival(t, 2)
-			r.steps.steps = []func(){func() { tc.revive(t, r) }}
-			if c, err := r.store.Claim(t.Context(), order); c != nil || !tc.want(err) || r.steps.sent != 2 {
-				t.Errorf("Claim = %v, %v after %d requests", c, err, r.steps.sent)
+			r.between(func() { tc.revive(t, r) })
+			if c, sent, err := claims(t, r.store, order); c != nil || !tc.want(err) || sent != 2 {
+				t.Errorf("Claim = %v, %v after %d requests", c, err, sent)
 			}
 		})
 	}
@@ -136,21 +137,21 @@ func TestARowThatGoesOnChangingUnderAClaim(t *testing.T) {
 	revive := func(t *testing.T, r *revival) func() { return func() { r.deliver(t) } }
 
 	r := newRevival(t, 5)
-	r.steps.steps = []func(){revive(t, r), expire(r), revive(t, r)}
-	if c := mustClaim(t, r.store, order); c.Attempt != 2 || r.steps.sent != 5 {
-		t.Errorf("revived twice: attempt %d after %d requests", c.Attempt, r.steps.sent)
+	r.between(revive(t, r), expire(r), revive(t, r))
+	if c, sent, err := claims(t, r.store, order); err != nil || c.Attempt != 2 || sent != 5 {
+		t.Errorf("revived twice: %+v, %v after %d requests", c, err, sent)
 	}
 
 	r = newRevival(t, 5)
-	r.steps.steps = []func(){revive(t, r), expire(r)}
-	if c := mustClaim(t, r.store, order); c.Attempt != 1 || r.steps.sent != 4 {
-		t.Errorf("revived, then expired: attempt %d after %d requests", c.Attempt, r.steps.sent)
+	r.between(revive(t, r), expire(r))
+	if c, sent, err := claims(t, r.store, order); err != nil || c.Attempt != 1 || sent != 4 {
+		t.Errorf("revived, then expired: %+v, %v after %d requests", c, err, sent)
 	}
 
 	r = newRevival(t, 5)
-	r.steps.steps = []func(){revive(t, r), expire(r), revive(t, r), expire(r), func() {}}
-	c, err := r.store.Claim(t.Context(), order)
-	if c != nil || !isTrouble(err) || errors.Is(err, ledger.ErrTooManyAttempts) || r.steps.sent != 5 {
-		t.Errorf("changing on: %v, %v after %d requests", c, err, r.steps.sent)
+	r.between(revive(t, r), expire(r), revive(t, r), expire(r))
+	c, sent, err := claims(t, r.store, order)
+	if c != nil || !isTrouble(err) || errors.Is(err, ledger.ErrTooManyAttempts) || sent != 5 {
+		t.Errorf("changing on: %v, %v after %d requests", c, err, sent)
 	}
 }

@@ -67,7 +67,7 @@ func (c *Claim) Complete(ctx context.Context, result any) error {
 }
 
 func (c *Claim) complete(ctx context.Context, result string) error {
-	in := c.store.updateInput(c.Key, completeUpdate, held, c.store.names.complete)
+	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
 	in.ExpressionAttributeValues = c.completeValues(result)
 	err := c.settle(ctx, "Complete", in, completedWith(result))
 	if err == nil {
@@ -109,7 +109,7 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 	if why.code != "" {
 		values[":code"], update = item.S(why.code), refuseUpdate
 	}
-	return c.giveUp(ctx, c.store.updateInput(c.Key, update, held, c.store.names.fail), values, why)
+	return c.giveUp(ctx, c.store.updateInput(c.Key, update, held, failNames), values, why)
 }
 
 // outcome is how a claim was given up.
@@ -123,7 +123,7 @@ type outcome struct {
 func (c *Claim) withdraw(ctx context.Context, cause error) error {
 	values := c.values()
 	values[":one"] = item.N(1)
-	in := c.store.updateInput(c.Key, withdrawUpdate, held, c.store.names.withdraw)
+	in := c.store.updateInput(c.Key, withdrawUpdate, held, withdrawNames)
 	return c.giveUp(ctx, in, values, outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - 1})
 }
 
@@ -139,7 +139,7 @@ func (s *Store) abandon(ctx context.Context, b bid) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
-	in := s.updateInput(b.key, withdrawUpdate, unheard, s.names.abandon)
+	in := s.updateInput(b.key, withdrawUpdate, unheard, abandonNames)
 	in.ExpressionAttributeValues = ddb.Item{
 		":me":      item.S(b.nonce),
 		":claimed": item.S(string(Claimed)),
@@ -175,7 +175,7 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {
 	lease := time.UnixMilli(c.store.cfg.Now().Add(c.span).UnixMilli())
-	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, c.store.names.renew)
+	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, renewNames)
 	in.ExpressionAttributeValues = c.values()
 	in.ExpressionAttributeValues[":lease"] = item.N(lease.UnixMilli())
 	err := c.settle(ctx, "Renew", in, func(stands row) bool {

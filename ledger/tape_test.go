@@ -41,18 +41,3 @@ func (r *tape) deliver(ctx context.Context, in *dynamodb.UpdateItemInput) error 
 	_, err := r.API.UpdateItem(ctx, in)
 	return err
 }
-
-// slowReply does something, once, between a request's effect and its reply.
-type slowReply struct {
-	ledger.API
-	meanwhile func()
-}
-
-func (s *slowReply) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	out, err := s.API.UpdateItem(ctx, in, opts...)
-	if f := s.meanwhile; f != nil {
-		s.meanwhile = nil
-		f()
-	}
-	return out, err
-}

@@ -140,7 +140,7 @@ func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
 // refused.
 func (s *Store) takeOver(ctx context.Context, from *Claim, nonce string) (stands row, err error) {
 	now := s.cfg.Now()
-	in := s.updateInput(from.Key, resumeUpdate, held, s.names.resume)
+	in := s.updateInput(from.Key, resumeUpdate, held, resumeNames)
 	in.ExpressionAttributeValues = from.values()
 	in.ExpressionAttributeValues[":new"] = item.S(nonce)
 	in.ExpressionAttributeValues[":one"] = item.N(1)
@@ -168,7 +168,7 @@ func (s *Store) forsake(ctx context.Context, from *Claim, nonce string) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
-	in := s.updateInput(from.Key, failUpdate, unheard, s.names.forsake)
+	in := s.updateInput(from.Key, failUpdate, unheard, forsakeNames)
 	in.ExpressionAttributeValues = ddb.Item{
 		":me":      item.S(nonce),
 		":claimed": item.S(string(Claimed)),

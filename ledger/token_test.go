@@ -46,7 +46,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("lost %s: %+v", lost, second)
 		}
 		row := b.row(t, order.Key)
-		if got, want := number(t, row, "expiresAt"), b.clock.Now().Add(req.Retention+ledger.Grace).Unix(); got != want {
+		if got, want := number(t, row, "expiresAt"), b.clock.Now().Add(req.Retention+time.Hour).Unix(); got != want {
 			t.Errorf("expires %d s from when it must", got-want)
 		}
 		if attempts := number(t, row, "attempts"); attempts != 1 {
@@ -295,13 +295,12 @@ func TestAResumeThatItsCallerLeft(t *testing.T) {
 		plain := b.store(t, ledger.Config{})
 		first := mustClaim(t, plain, order)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		q := &quitter{API: b.client, at: 1, underWay: underWay, quit: func() { cancel(errDeploy) }}
-		store, err := ledger.New(q, b.table, &ledger.Config{Now: b.clock.Now})
-		must(t, err)
-		_, err = store.Resume(ctx, first.Token())
+		b.leaves(1, underWay, func() { cancel(errDeploy) })
+		ctx, meter := dynamotest.WithMeter(ctx)
+		_, err := plain.Resume(ctx, first.Token())
 		wantErr(t, name, err, context.Canceled)
-		if len(q.sent) != 2 {
-			t.Errorf("%s: %d requests", name, len(q.sent))
+		if meter.Cost().Requests != 2 {
+			t.Errorf("%s: %v", name, meter.Cost())
 		}
 		r := mustGet(t, plain, order.Key)
 		if underWay {
@@ -329,11 +328,11 @@ func TestAResumeAnsweredAsItsContextEnds(t *testing.T) {
 	plain := b.store(t, ledger.Config{})
 	token := mustClaim(t, plain, order).Token()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	store, err := ledger.New(&between{API: b.client, steps: []func(){func() { cancel(errDeploy) }}}, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	c, err := store.Resume(ctx, token)
-	if wantErr(t, "Resume", err, context.Canceled); c != nil {
-		t.Error("a claim came back with the error")
+	ctx, meter := dynamotest.WithMeter(ctx)
+	b.between(func() { cancel(errDeploy) })
+	c, err := plain.Resume(ctx, token)
+	if wantErr(t, "Resume", err, context.Canceled); c != nil || meter.Cost().Requests != 2 {
+		t.Errorf("a claim came back with the error, or after %v", meter.Cost())
 	}
 	if r := mustGet(t, plain, order.Key); r.State != ledger.Failed {
 		t.Errorf("record: %+v", r)

@@ -72,7 +72,7 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // Of all the transactions of a claim, at most one takes effect, even if some
 // arrive late.
 //
-// Make items of this library, such as a [MarkItem], inside the work, and anew in
+// Make items of this library, such as a [Store.MarkItem], inside the work, and anew in
 // each call: an item has the time and the nonce of one write, and each call of
 // the work is another write. When the same transaction must be sent again, DoTx
 // sends it itself, unchanged.
@@ -82,7 +82,7 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // itself must not return actions: they are not written, and DoTx returns an
 // [*event.InputError], or [ErrResultDiffers] if the stored result is another. If
 // an earlier transaction may have stored that result, too, and come late, DoTx
-// returns an [event.ErrUnknownOutcome]. So do not make a [CompleteItem] of a
+// returns an [event.ErrUnknownOutcome]. So do not make a [Claim.CompleteItem] of a
 // result that is returned with actions.
 //
 // DoTx stops renewing the lease before it sends the transaction. If less than a
@@ -188,7 +188,7 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 	c.sent = append(c.sent, result)
 	in := &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(c.token(len(c.sent))),
-		TransactItems:      append([]types.TransactWriteItem{c.completeItem(result).Item}, items...),
+		TransactItems:      append([]types.TransactWriteItem{c.completion(result)}, items...),
 	}
 	err = c.send(ctx, in)
 	reasons, cancelled := ddb.Cancelled(err)
@@ -201,7 +201,7 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 		// one.
 		return "", fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
-		return c.standing(reasons[0].Item, result)
+		return c.standing(c.store.names.Read(reasons[0].Item), result)
 	}
 	return "", c.refusal(reasons[1:], err)
 }

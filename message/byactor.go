@@ -26,9 +26,10 @@ type TimeRange struct {
 
 	Match       Match // as in Range, but Match.Actor must be empty
 	NewestFirst bool
-	Limit       int    // as in Range
-	ReadAtMost  int    // as in Range
-	Cursor      string // as in Range
+	Limit       int     // as in Range
+	ReadAtMost  int     // as in Range
+	Cursor      string  // as in Range
+	Next        *string // as in Range; it discloses the scope and time of the row, too
 }
 
 // ByActor yields what an actor said in all scopes, by time. Caution: a user who
@@ -44,20 +45,8 @@ type TimeRange struct {
 //
 // Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScope].
 func (s *Store) ByActor(ctx context.Context, actor string, r TimeRange) iter.Seq2[Message, error] {
-	t, w, err := s.trail("ByActor", actor, r)
-	return s.each(ctx, t, w, err)
-}
-
-// ByActorPage returns a part of what [Store.ByActor] yields. A page is full,
-// unless it is the last or ReadAtMost ended it. The Page's cursor discloses the
-// scope of the last message or, if ReadAtMost ended the Page, of the last row
-// read. Even a forged cursor cannot reach messages of other actors or outside
-// the bounds of the query.
-//
-// Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScopePage].
-func (s *Store) ByActorPage(ctx context.Context, actor string, r TimeRange) (Page, error) {
-	t, w, err := s.trail("ByActorPage", actor, r)
-	return s.page(ctx, t, w, err)
+	t, w, err := s.trail(actor, r)
+	return s.messages(ctx, t, w, err)
 }
 
 // timeCondition always has both bounds, so that it can be a constant.
@@ -74,8 +63,8 @@ type trail struct {
 }
 
 // trail checks the range and returns the part of it behind its cursor.
-func (s *Store) trail(op, id string, r TimeRange) (trail, walk, error) {
-	w := walk{op: op, limit: r.Limit, readAtMost: r.ReadAtMost}
+func (s *Store) trail(id string, r TimeRange) (trail, terms, error) {
+	w := terms{op: "ByActor", Range: Range{Limit: r.Limit, ReadAtMost: r.ReadAtMost, Cursor: r.Cursor, Next: r.Next}}
 	if err := s.checkIndexed(id); err != nil {
 		return trail{}, w, err
 	}
@@ -133,8 +122,7 @@ func (t trail) behind(row ddb.Item) (part, error) {
 }
 
 func (t trail) cursor(row ddb.Item) string {
-	cfg := &t.store.cfg
-	return writeCursor(t.query, item.Text(row, attrTimestamp), item.Text(row, cfg.ScopeAttr), item.Text(row, cfg.SeqAttr))
+	return cursor.Encode(t.query, []string{item.Text(row, attrTimestamp), item.Text(row, attrScope), item.Text(row, attrSeq)})
 }
 
 // position is the cursor's row as DynamoDB takes it. DynamoDB would refuse a
@@ -153,16 +141,16 @@ func (t trail) position(text string) (ddb.Item, error) {
 		return nil, event.BadInput(pkg, "TimeRange.Cursor", "points to a row outside the range")
 	}
 	row := t.store.key(position[1], seq)
-	row[t.store.cfg.ActorAttr], row[attrTimestamp] = t.actor, item.Digits(position[0])
+	row[attrActor], row[attrTimestamp] = t.actor, item.Digits(position[0])
 	return row, nil
 }
 
 func (t trail) request() *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName:                aws.String(t.store.table),
-		IndexName:                aws.String(t.store.cfg.ActorIndexName),
+		IndexName:                aws.String(indexActor),
 		KeyConditionExpression:   aws.String(timeCondition),
-		ExpressionAttributeNames: map[string]string{"#actor": t.store.cfg.ActorAttr, "#timestamp": attrTimestamp},
+		ExpressionAttributeNames: map[string]string{"#actor": attrActor, "#timestamp": attrTimestamp},
 		ExpressionAttributeValues: ddb.Item{
 			":actor": t.actor, ":from": item.N(t.from), ":to": item.N(t.to),
 		},

@@ -21,8 +21,8 @@ import (
 func TestConfiguredTable(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{
-		ActorType: message.String, ScopeAttr: "order", SeqAttr: "count", ActorAttr: "user", ActorNameAttr: "name",
-		ActorIndex: true, ActorIndexName: "by-user",
+		ActorType: message.String, Names: map[string]string{"chatId": "order", "messageId": "count", "userId": "user", "userName": "name", "userId-timestamp-index": "by-user"},
+		ActorIndex: true,
 	})
 	want := schema.Table{
 		Name: e.table,
@@ -65,14 +65,14 @@ func TestConfiguredTable(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for field, configs := range map[string][]message.Config{
-		"Config.ActorType":      {{ActorType: 2}},
-		"Config.ScopeAttr":      {{ScopeAttr: "text"}, {ScopeAttr: "\xff"}},
-		"Config.SeqAttr":        {{SeqAttr: "chatId"}, {SeqAttr: "ttl"}},
-		"Config.ActorAttr":      {{ActorAttr: "messageId"}, {ActorAttr: "timestamp"}},
-		"Config.ActorNameAttr":  {{ActorNameAttr: "userId"}},
-		"Config.Retention":      {{Retention: -time.Hour}, {Retention: time.Minute}},
-		"Config.MaxSkew":        {{MaxSkew: -1}, {MaxSkew: 25 * time.Hour}},
-		"Config.ActorIndexName": {{ActorIndexName: "a"}},
+		"Config.ActorType":                       {{ActorType: 2}},
+		`Config.Names["chatId"]`:                 {{Names: map[string]string{"chatId": "text"}}, {Names: map[string]string{"chatId": "\xff"}}},
+		`Config.Names["messageId"]`:              {{Names: map[string]string{"messageId": "chatId"}}, {Names: map[string]string{"messageId": "ttl"}}},
+		`Config.Names["userId"]`:                 {{Names: map[string]string{"userId": "messageId"}}, {Names: map[string]string{"userId": "timestamp"}}},
+		`Config.Names["userName"]`:               {{Names: map[string]string{"userName": "userId"}}},
+		"Config.Retention":                       {{Retention: -time.Hour}, {Retention: time.Minute}},
+		"Config.MaxSkew":                         {{MaxSkew: -1}, {MaxSkew: 25 * time.Hour}},
+		`Config.Names["userId-timestamp-index"]`: {{Names: map[string]string{"userId-timestamp-index": "a"}}},
 	} {
 		for i, cfg := range configs {
 			s, err := message.New(recordtest.Silent(t), "messages", &cfg)

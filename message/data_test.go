@@ -1,8 +1,6 @@
 package message_test
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"strings"
@@ -66,8 +64,8 @@ func TestBadDataSendsNothing(t *testing.T) {
 	large.Raw, large.Data = strings.Repeat("r", 398*1024), map[string]any{"x": strings.Repeat("x", 3000)}
 	_, err = s.Save(t.Context(), large)
 	recordtest.WantBad(t, err, "message", "Raw")
-	_, err = message.New(recordtest.Silent(t), "messages", &message.Config{ActorNameAttr: "data"})
-	recordtest.WantBad(t, err, "message", "Config.ActorNameAttr")
+	_, err = message.New(recordtest.Silent(t), "messages", &message.Config{Names: map[string]string{"userName": "data"}})
+	recordtest.WantBad(t, err, "message", `Config.Names["userName"]`)
 }
 
 func TestBadFiltersSendNothing(t *testing.T) {
@@ -76,20 +74,9 @@ func TestBadFiltersSendNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// bad expects one error and nothing else.
-	bad := func(field string, walk iter.Seq2[message.Message, error], page message.Page, err error) {
+	bad := func(field string, walk iter.Seq2[message.Message, error]) {
 		t.Helper()
-		recordtest.WantBad(t, err, "message", field)
-		n := 0
-		for m, err := range walk {
-			recordtest.WantBad(t, err, "message", field)
-			if n++; m.Seq != 0 {
-				t.Errorf("%v came with the error", m)
-			}
-		}
-		if n != 1 || page.Messages != nil {
-			t.Errorf("%s: yielded %d times, and %v", field, n, page)
-		}
+		recordtest.WantBad(t, refused(t, walk), "message", field)
 	}
 	for field, r := range map[string]message.Range{
 		"Range.ReadAtMost":    {ReadAtMost: -1},
@@ -97,8 +84,7 @@ func TestBadFiltersSendNothing(t *testing.T) {
 		"Match.Data[0].Op":    {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
 		"Match.Data[0].Value": {Match: message.Match{Data: []message.Compare{{Name: "x"}}}},
 	} {
-		page, err := s.InScopePage(t.Context(), chat, r)
-		bad(field, s.InScope(t.Context(), chat, r), page, err)
+		bad(field, s.InScope(t.Context(), chat, r))
 	}
 	for field, r := range map[string]message.TimeRange{
 		"TimeRange.To":         {From: noon, To: noon.Add(-1)},
@@ -108,18 +94,16 @@ func TestBadFiltersSendNothing(t *testing.T) {
 		"Match.Data[0].Op":     {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
 		"TimeRange.Cursor":     {Cursor: "x"},
 	} {
-		page, err := s.ByActorPage(t.Context(), anna, r)
-		bad(field, s.ByActor(t.Context(), anna, r), page, err)
+		bad(field, s.ByActor(t.Context(), anna, r))
 	}
-	page, err := s.ByActorPage(t.Context(), "anna", message.TimeRange{})
-	bad("Actor", s.ByActor(t.Context(), "", message.TimeRange{}), page, err)
+	bad("Actor", s.ByActor(t.Context(), "anna", message.TimeRange{}))
+	bad("Actor", s.ByActor(t.Context(), "", message.TimeRange{}))
 
 	bare, err := message.New(recordtest.Silent(t), "messages", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err = bare.ByActorPage(t.Context(), anna, message.TimeRange{})
-	bad("Config.ActorIndex", bare.ByActor(t.Context(), anna, message.TimeRange{}), page, err)
+	bad("Config.ActorIndex", bare.ByActor(t.Context(), anna, message.TimeRange{}))
 }
 
 // A cursor belongs to its query and its Match, and cannot leave the bounds.
@@ -132,39 +116,34 @@ func TestCursorsOfFilters(t *testing.T) {
 		e.save(t, m)
 	}
 	match := message.Match{Data: []message.Compare{{Name: "cents", Op: ">", Value: 100}}}
-	page, err := e.InScopePage(t.Context(), chat, message.Range{Match: match, Limit: 2})
-	if err != nil || page.Cursor == "" {
-		t.Fatal(page, err)
-	}
+	var next string
+	seqs(t, e.InScope(t.Context(), chat, message.Range{Match: match, Limit: 2, Next: &next}))
 	other := message.Match{Data: []message.Compare{{Name: "cents", Op: ">", Value: 101}}}
 	for _, r := range []message.Range{{}, {Match: other}, {Match: match, NewestFirst: true}, {Match: message.Match{Actor: anna}}} {
-		r.Cursor = page.Cursor
-		_, err := e.InScopePage(t.Context(), chat, r)
-		recordtest.WantBad(t, err, "message", "Range.Cursor")
+		r.Cursor = next
+		recordtest.WantBad(t, refused(t, e.InScope(t.Context(), chat, r)), "message", "Range.Cursor")
 	}
-	_, err = e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Cursor: page.Cursor})
+	err := refused(t, e.ByActor(t.Context(), anna, message.TimeRange{Match: match, Cursor: next}))
 	recordtest.WantBad(t, err, "message", "TimeRange.Cursor")
 
-	of, err := e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Limit: 2})
-	if got := seqsOf(of.Messages); err != nil || !cmp.Equal(got, []int64{2, 3}) {
-		t.Fatal(got, err)
+	if got := seqs(t, e.ByActor(t.Context(), anna, message.TimeRange{Match: match, Limit: 2, Next: &next})); !cmp.Equal(got, []int64{2, 3}) {
+		t.Fatal(got)
 	}
 	for _, r := range []message.TimeRange{{}, {Match: other}, {Match: match, NewestFirst: true}, {Match: match, From: noon}, {Match: match, To: noon.Add(-time.Minute)}} {
-		r.Cursor = of.Cursor
-		_, err := e.ByActorPage(t.Context(), anna, r)
-		recordtest.WantBad(t, err, "message", "TimeRange.Cursor")
+		r.Cursor = next
+		recordtest.WantBad(t, refused(t, e.ByActor(t.Context(), anna, r)), "message", "TimeRange.Cursor")
 	}
-	rest, err := e.ByActorPage(t.Context(), anna, message.TimeRange{Match: match, Cursor: of.Cursor})
-	if got := seqsOf(rest.Messages); err != nil || !cmp.Equal(got, []int64{4, 5, 6}) || rest.Cursor != "" {
-		t.Error(got, rest.Cursor, err)
+	end := "not written"
+	rest := seqs(t, e.ByActor(t.Context(), anna, message.TimeRange{Match: match, Cursor: next, Next: &end}))
+	if !cmp.Equal(rest, []int64{4, 5, 6}) || end != "" {
+		t.Error(rest, end)
 	}
-	none, err := e.ByActorPage(t.Context(), bo, message.TimeRange{Match: match, Cursor: of.Cursor}) // another's: it stays in what is asked for
-	if err != nil || len(none.Messages) > 0 {
-		t.Error(none, err)
+	if got := seqs(t, e.ByActor(t.Context(), bo, message.TimeRange{Match: match, Cursor: next})); got != nil { // another's: it stays in what is asked for
+		t.Error(got)
 	}
 }
 
-// What a page or a walk reads is bounded, whatever it leaves out, and Since ends
+// What a walk reads is bounded, whatever it leaves out, and Since ends
 // it at the first that was said before, also where the Match leaves that out.
 func TestReadAtMost(t *testing.T) {
 	t.Parallel()
@@ -177,23 +156,15 @@ func TestReadAtMost(t *testing.T) {
 		e.save(t, m)
 	}
 	gifts := message.Match{Data: []message.Compare{{Name: "gift", Value: true}}}
-	page, err := e.InScopePage(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 10, NewestFirst: true})
-	if err != nil || len(page.Messages) != 0 || page.Cursor == "" {
-		t.Errorf("an empty page: %v, %v", page, err)
+	var next string
+	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 10, NewestFirst: true, Next: &next})); got != nil || next == "" {
+		t.Errorf("nothing yet: %v, next %q", got, next)
 	}
-	n := 0
-	for m, err := range e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 10}) {
-		n++
-		if want := fmt.Sprintf("message: InScope on table %s: %v", e.table, message.ErrReadAtMost); n == 1 && (m.Seq != 3 || err != nil) ||
-			n == 2 && (!errors.Is(err, message.ErrReadAtMost) || err.Error() != want) {
-			t.Errorf("%d: %v, %v", n, m, err)
-		}
+	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 10, Next: &next})); !cmp.Equal(got, []int64{3}) || next == "" {
+		t.Errorf("the beginning: %v, next %q", got, next)
 	}
-	if n != 2 {
-		t.Errorf("yielded %d times", n)
-	}
-	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 41})); !cmp.Equal(got, []int64{3}) {
-		t.Errorf("all of it: %v", got)
+	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 41, Next: &next})); !cmp.Equal(got, []int64{3}) || next != "" {
+		t.Errorf("all of it: %v, next %q", got, next)
 	}
 	// The gift is on the first page, or on the second, behind what may be read.
 	for _, r := range []message.Range{{Match: gifts, ReadAtMost: 2}, {Match: gifts, ReadAtMost: 20, NewestFirst: true}} {

@@ -64,16 +64,16 @@
 //
 //	Save                                   1 request, 1 WCU
 //	Get                                    1 request, 1 RCU
-//	InScope, InScopePage, Recent           1 request, 0.5 RCU
+//	InScope, Recent                        1 request, 0.5 RCU
 //	FastConversation                       1 request, 0.5 RCU
-//	ByActor, ByActorPage                   1 request, 0.5 RCU
+//	ByActor                                1 request, 0.5 RCU
 //	SaveItem                               2 WCU in the caller's transaction
 //	Erase                                  2 requests, 1 RCU for each 4 KB, and 1 WCU for each row
 //	DropRaw                                1 request, 1 WCU
 //	EraseActor                             2 requests, 0.5 RCU for each 4 KB, and 2 WCU for each row
 //
-// These are the prices without [Config].ActorIndex, except those of ByActor,
-// ByActorPage and EraseActor. With the index, a write that changes a row with
+// These are the prices without [Config].ActorIndex, except those of ByActor
+// and EraseActor. With the index, a write that changes a row with
 // an actor also pays for the row's entry in the index. Erase sends 1 more request
 // for each further 25 rows, EraseActor for each further row.
 //

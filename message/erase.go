@@ -26,8 +26,8 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return 0, err
 	}
-	p := erase.Partition{Table: s.table, Attr: s.cfg.ScopeAttr, Value: item.S(scope)}
-	n, err := erase.Rows(ctx, s.api, p, s.cfg.ScopeAttr, s.cfg.SeqAttr)
+	p := erase.Partition{Table: s.table, Attr: attrScope, Value: item.S(scope)}
+	n, err := erase.Rows(ctx, s.api, p, attrScope, attrSeq)
 	return n, s.wrap("Erase", err)
 }
 
@@ -51,7 +51,7 @@ func (s *Store) EraseActor(ctx context.Context, actor string) (int, error) {
 	if err := s.checkIndexed(actor); err != nil {
 		return 0, err
 	}
-	p := erase.Partition{Table: s.table, Index: s.cfg.ActorIndexName, Attr: s.cfg.ActorAttr, Value: s.actorKey(actor)}
-	n, err := erase.Indexed(ctx, s.api, p, s.cfg.ScopeAttr, s.cfg.SeqAttr)
+	p := erase.Partition{Table: s.table, Index: indexActor, Attr: attrActor, Value: s.actorKey(actor)}
+	n, err := erase.Indexed(ctx, s.api, p, attrScope, attrSeq)
 	return n, s.wrap("EraseActor", err)
 }

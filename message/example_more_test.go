@@ -46,12 +46,9 @@ func ExampleStore_ByActor() {
 	for m, err := range msgs.ByActor(ctx, "anna", message.TimeRange{NewestFirst: true}) {
 		fmt.Println(m.Scope, m.At.Format(time.TimeOnly), m.Text, err)
 	}
-	page, err := msgs.ByActorPage(ctx, "anna", message.TimeRange{Limit: 1})
-	fmt.Println(page.Messages[0].Text, page.Cursor != "", err)
 	// Output:
 	// ticket-12 10:32:00 and two of those <nil>
 	// ticket-9 10:30:00 one more of these <nil>
-	// one more of these true <nil>
 }
 
 func ExampleMatch() {

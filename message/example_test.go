@@ -16,7 +16,7 @@ func ExampleNew() {
 
 	// Tickets with customers, known by their mail, kept for a year.
 	msgs, err := message.New(db, "ticket-messages", &message.Config{
-		ScopeAttr: "ticket", SeqAttr: "number", ActorAttr: "customer", ActorNameAttr: "name",
+		Names:     map[string]string{"chatId": "ticket", "messageId": "number", "userId": "customer", "userName": "name"},
 		ActorType: message.String,
 		Retention: 365 * 24 * time.Hour,
 	})
@@ -84,28 +84,27 @@ func ExampleStore_InScope() {
 	// 42 10:30:10 Bo: on its way
 }
 
-func ExampleStore_InScopePage() {
+// A list in parts: each walk says in Next where the one after it begins.
+func ExampleRange() {
 	ctx := context.Background()
 	msgs := exampleStore(ctx)
 	talk(ctx, msgs)
 
 	r := message.Range{Limit: 3}
-	for {
-		page, err := msgs.InScopePage(ctx, "ticket-9", r)
-		if err != nil {
-			fmt.Println(err)
-			return
+	r.Next = &r.Cursor // or, if a client carries it, a variable of one's own
+	for more := true; more; more = r.Cursor != "" {
+		for m, err := range msgs.InScope(ctx, "ticket-9", r) {
+			fmt.Println(m.Seq, err)
 		}
-		first, last := page.Messages[0], page.Messages[len(page.Messages)-1]
-		fmt.Println(first.Seq, "to", last.Seq)
-		if page.Cursor == "" {
-			return
-		}
-		r.Cursor = page.Cursor
+		fmt.Println("more:", r.Cursor != "")
 	}
 	// Output:
-	// 41 to 43
-	// 44 to 44
+	// 41 <nil>
+	// 42 <nil>
+	// 43 <nil>
+	// more: true
+	// 44 <nil>
+	// more: false
 }
 
 func ExampleStore_Recent() {

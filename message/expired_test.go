@@ -25,13 +25,11 @@ func TestExpiredRowsTakeFewRequests(t *testing.T) {
 			got, err := e.Recent(t.Context(), chat, 1)
 			return len(got), err
 		}, 9}, // 1, 2, 4, … 128 rows, and the end
-		"a page of 1": {func() (int, error) {
-			page, err := e.InScopePage(t.Context(), chat, message.Range{Limit: 1})
-			return len(page.Messages), err
+		"a Limit of 1": {func() (int, error) {
+			return len(seqs(t, e.InScope(t.Context(), chat, message.Range{Limit: 1}))), nil
 		}, 9},
-		"a page of 10": {func() (int, error) {
-			page, err := e.InScopePage(t.Context(), chat, message.Range{Limit: 10})
-			return len(page.Messages), err
+		"a Limit of 10": {func() (int, error) {
+			return len(seqs(t, e.InScope(t.Context(), chat, message.Range{Limit: 10}))), nil
 		}, 6}, // 10, 20, 40, 80 rows, and what is left
 	} {
 		var n int

@@ -52,7 +52,7 @@ const paceProjection = "#seq, #actor, #timestamp"
 
 func (s *Store) project(in *dynamodb.QueryInput) {
 	in.ProjectionExpression = aws.String(paceProjection)
-	in.ExpressionAttributeNames["#actor"] = s.cfg.ActorAttr
+	in.ExpressionAttributeNames["#actor"] = attrActor
 	in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
 }
 
@@ -92,15 +92,17 @@ func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace,
 		return Pace{}, err
 	}
 	pace := Pace{}
-	for page, err := range s.pages(ctx, op, sp.after(f.Seq), f.Threshold+1, growing(2), s.project) {
-		if err != nil {
+	var left part = sp.after(f.Seq)
+	for rows := f.Threshold + 1; !left.empty(); rows = max(rows, min(2*rows, mostRows)) {
+		var page *dynamodb.QueryOutput
+		if page, left, err = s.page(ctx, op, left, int32(rows), s.project); err != nil {
 			return Pace{}, err
 		}
 		over, err := s.count(&pace, f, page.Items)
 		if err != nil {
 			return Pace{}, s.wrap(op, err)
 		}
-		if over {
+		if over || len(page.LastEvaluatedKey) == 0 {
 			break
 		}
 	}
@@ -122,7 +124,7 @@ func (s *Store) count(pace *Pace, f FastConversation, page []ddb.Item) (over boo
 		if over = said.Before(opens); over {
 			continue
 		}
-		if actor := item.Text(row, s.cfg.ActorAttr); actor == "" || actor == f.Actor {
+		if actor := item.Text(row, attrActor); actor == "" || actor == f.Actor {
 			continue
 		}
 		pace.Others++

@@ -84,6 +84,19 @@ func seqs(t testing.TB, messages iter.Seq2[message.Message, error]) []int64 {
 	return got
 }
 
+// refused returns the error of a walk that yields nothing else.
+func refused(t testing.TB, messages iter.Seq2[message.Message, error]) (failed error) {
+	t.Helper()
+	n := 0
+	for m, err := range messages {
+		if n++; n > 1 || err == nil || m.Seq != 0 {
+			t.Errorf("[%d] %v came with %v", n, m, err)
+		}
+		failed = err
+	}
+	return failed
+}
+
 func seqsOf(messages []message.Message) []int64 {
 	var got []int64
 	for _, m := range messages {

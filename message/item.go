@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -14,9 +15,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
-// The attributes whose names are the format; those of the scope, the sequence
-// and the actor come from Config.
+// The attributes of a row.
 const (
+	attrScope     = "chatId"
+	attrSeq       = "messageId"
+	attrActor     = "userId"
+	attrActorName = "userName"
 	attrText      = "text"
 	attrTimestamp = "timestamp"
 	attrRaw       = "raw"
@@ -24,30 +28,33 @@ const (
 	attrTTL       = "ttl"
 )
 
-// mostAttributes is how many attributes a row can have: these, the key, the
-// actor, the actor's name and the data.
-const mostAttributes = 10
+const indexActor = "userId-timestamp-index"
+
+// attributes are what Config.Names can name, beside the index.
+var attributes = []string{
+	attrScope, attrSeq, attrActor, attrActorName, attrText, attrTimestamp, attrRaw, attrCreatedAt, attrTTL, payload.Attr,
+}
 
 // key returns the key of a message.
 func (s *Store) key(scope string, seq int64) ddb.Item {
-	return ddb.Item{s.cfg.ScopeAttr: item.S(scope), s.cfg.SeqAttr: item.N(seq)}
+	return ddb.Item{attrScope: item.S(scope), attrSeq: item.N(seq)}
 }
 
 // encode returns the row of a message whose other fields than its Data have been
 // checked. Empty attributes are left out, except the text, which the older
 // system always wrote.
 func (s *Store) encode(m Message, createdAt time.Time) (ddb.Item, error) {
-	row := make(ddb.Item, mostAttributes)
-	row[s.cfg.ScopeAttr] = item.S(m.Scope)
-	row[s.cfg.SeqAttr] = item.N(m.Seq)
+	row := make(ddb.Item, len(attributes))
+	row[attrScope] = item.S(m.Scope)
+	row[attrSeq] = item.N(m.Seq)
 	row[attrText] = item.S(m.Text)
 	row[attrTimestamp] = item.N(m.At.UnixMilli())
 	row[attrCreatedAt] = item.Time(createdAt)
 	if m.Actor != "" {
-		row[s.cfg.ActorAttr] = s.actorKey(m.Actor)
+		row[attrActor] = s.actorKey(m.Actor)
 	}
 	if m.ActorName != "" {
-		row[s.cfg.ActorNameAttr] = item.S(m.ActorName)
+		row[attrActorName] = item.S(m.ActorName)
 	}
 	if m.Raw != "" {
 		row[attrRaw] = item.S(m.Raw)
@@ -58,7 +65,7 @@ func (s *Store) encode(m Message, createdAt time.Time) (ddb.Item, error) {
 	if s.cfg.Retention > 0 {
 		row[attrTTL] = item.N(s.expiry(m.At).Unix())
 	}
-	return row, item.CheckSize(pkg, "Raw", row)
+	return row, item.CheckSize(pkg, "Raw", s.names.Stored(row))
 }
 
 // expiry is the TTL of a message of the given time, in whole seconds.
@@ -75,7 +82,7 @@ func (s *Store) tooOld(at, now time.Time) bool {
 // decode reads a row, also one of the older system: with seconds in its
 // timestamp, without a sender, without createdAt.
 func (s *Store) decode(row ddb.Item) (Message, error) {
-	seq, err := item.Int(row, s.cfg.SeqAttr)
+	seq, err := item.Int(row, attrSeq)
 	if err != nil {
 		return Message{}, err
 	}
@@ -87,15 +94,15 @@ func (s *Store) decode(row ddb.Item) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	data, err := payload.Decode(row)
+	data, err := payload.Decode[attributevalue.Number](row)
 	if err != nil {
 		return Message{}, err
 	}
 	return Message{
-		Scope:     item.Text(row, s.cfg.ScopeAttr),
+		Scope:     item.Text(row, attrScope),
 		Seq:       seq,
-		Actor:     item.Text(row, s.cfg.ActorAttr),
-		ActorName: item.Text(row, s.cfg.ActorNameAttr),
+		Actor:     item.Text(row, attrActor),
+		ActorName: item.Text(row, attrActorName),
 		Text:      item.Text(row, attrText),
 		Raw:       item.Text(row, attrRaw),
 		At:        at,

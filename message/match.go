@@ -6,8 +6,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // Match is a filter of messages: a message must meet all fields of the Match.
@@ -32,23 +32,23 @@ type Compare struct {
 
 // filter composes the Match. If since is given, the filter also lets in earlier
 // messages: they end a walk, which would otherwise read on.
-func (s *Store) filter(m Match, since time.Time) (payload.Filter, error) {
-	var attributes []payload.Attribute
+func (s *Store) filter(m Match, since time.Time) (filter.Filter, error) {
+	var attributes []filter.Attribute
 	if m.Actor != "" {
 		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
-			return payload.Filter{}, err
+			return filter.Filter{}, err
 		}
-		attributes = append(attributes, payload.Attribute{Name: s.cfg.ActorAttr, Value: s.actorKey(m.Actor)})
+		attributes = append(attributes, filter.Attribute{Name: attrActor, Value: s.actorKey(m.Actor)})
 	}
-	data := make([]payload.Compare, len(m.Data))
+	data := make([]filter.Compare, len(m.Data))
 	for i, c := range m.Data {
-		data[i] = payload.Compare(c)
+		data[i] = filter.Compare(c)
 	}
 	var besides []expression.ConditionBuilder
 	if !since.IsZero() {
 		besides = append(besides, before(since))
 	}
-	return payload.NewFilter(pkg, "Match.Data", attributes, data, besides...)
+	return filter.New(pkg, "Match.Data", attributes, data, besides...)
 }
 
 // before selects what was said before the time, in rows with milliseconds and

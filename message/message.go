@@ -2,16 +2,15 @@ package message
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/payload"
+	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -78,13 +77,11 @@ type Config struct {
 	// refuses an actor that is not a whole decimal number.
 	ActorType ActorType
 
-	// ScopeAttr, SeqAttr, ActorAttr and ActorNameAttr name the attributes of
-	// the scope, the sequence, the actor and the actor's name. Default to
-	// "chatId", "messageId", "userId" and "userName".
-	ScopeAttr     string
-	SeqAttr       string
-	ActorAttr     string
-	ActorNameAttr string
+	// Names gives attributes and indexes other names in the table, each by its
+	// name in FORMAT.md: {"chatId": "ticketId", "userId-timestamp-index": "by-agent"}.
+	// All writers of a table must use the same Names. Errors that name an
+	// attribute have its name in FORMAT.md.
+	Names map[string]string
 
 	// Retention is how long a message is kept after it was said. The default,
 	// 0, keeps messages for ever, without a TTL. After a change to a longer
@@ -104,16 +101,14 @@ type Config struct {
 	// Save that stores a message with an actor costs at least twice as many
 	// WCU.
 	ActorIndex bool
-	// ActorIndexName defaults to "userId-timestamp-index".
-	ActorIndexName string
 }
 
 // Store keeps messages in one table. It is safe for concurrent use.
 type Store struct {
-	api       API
-	table     string
-	cfg       Config
-	saveNames map[string]string // of saveCondition
+	api   API // with the names of FORMAT.md
+	table string
+	cfg   Config
+	names *names.Names
 }
 
 // New returns a Store over a table. A nil Config works.
@@ -132,7 +127,11 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
-	s.saveNames = map[string]string{"#scope": s.cfg.ScopeAttr, "#ttl": attrTTL}
+	var err error
+	if s.names, err = names.New(pkg, s.cfg.Names, attributes, []string{indexActor}); err != nil {
+		return nil, err
+	}
+	s.api = names.Client(s.names, api)
 	return s, nil
 }
 
@@ -143,20 +142,6 @@ func (c *Config) fill() {
 	if c.MaxSkew == 0 {
 		c.MaxSkew = 5 * time.Minute
 	}
-	for _, name := range []struct {
-		attr     *string
-		standard string
-	}{
-		{&c.ScopeAttr, "chatId"},
-		{&c.SeqAttr, "messageId"},
-		{&c.ActorAttr, "userId"},
-		{&c.ActorNameAttr, "userName"},
-		{&c.ActorIndexName, "userId-timestamp-index"},
-	} {
-		if *name.attr == "" {
-			*name.attr = name.standard
-		}
-	}
 }
 
 func (c *Config) retention() item.Retention {
@@ -164,25 +149,10 @@ func (c *Config) retention() item.Retention {
 }
 
 func (c *Config) validate() error {
-	names := map[string]bool{attrText: true, attrTimestamp: true, attrRaw: true, attrCreatedAt: true, attrTTL: true, payload.Attr: true}
-	for _, attr := range []struct{ field, name string }{
-		{"ScopeAttr", c.ScopeAttr}, {"SeqAttr", c.SeqAttr}, {"ActorAttr", c.ActorAttr}, {"ActorNameAttr", c.ActorNameAttr},
-	} {
-		if err := check.Attribute(pkg, "Config."+attr.field, attr.name); err != nil {
-			return err
-		}
-		if names[attr.name] {
-			return event.BadInput(pkg, "Config."+attr.field, fmt.Sprintf("must not be %q, which is another attribute of the row", attr.name))
-		}
-		names[attr.name] = true
-	}
 	if err := actor.CheckType(pkg, c.ActorType); err != nil {
 		return err
 	}
-	if err := c.retention().Check(pkg); err != nil {
-		return err
-	}
-	return check.Index(pkg, "Config.ActorIndexName", c.ActorIndexName)
+	return c.retention().Check(pkg)
 }
 
 // Table returns the table's definition. With a Retention, messages expire by
@@ -190,18 +160,18 @@ func (c *Config) validate() error {
 func (s *Store) Table() schema.Table {
 	table := schema.Table{
 		Name: s.table,
-		Key:  schema.Key{Partition: schema.String(s.cfg.ScopeAttr), Sort: schema.Number(s.cfg.SeqAttr)},
+		Key:  schema.Key{Partition: schema.String(attrScope), Sort: schema.Number(attrSeq)},
 	}
 	if s.cfg.Retention > 0 {
 		table.TTL = attrTTL
 	}
 	if s.cfg.ActorIndex {
 		table.Indexes = []schema.Index{{
-			Name: s.cfg.ActorIndexName,
-			Key:  schema.Key{Partition: actor.Attribute(s.cfg.ActorType, s.cfg.ActorAttr), Sort: schema.Number(attrTimestamp)},
+			Name: indexActor,
+			Key:  schema.Key{Partition: actor.Attribute(s.cfg.ActorType, attrActor), Sort: schema.Number(attrTimestamp)},
 		}}
 	}
-	return table
+	return s.names.Table(table)
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].
@@ -213,9 +183,7 @@ func (s *Store) Actions() schema.Actions {
 			"Save":     {"": {"PutItem"}},
 			"SaveItem": {"": {"PutItem"}},
 			"Get":      {"": {"GetItem"}},
-			"InScope":  onTable, "InScopePage": onTable,
-			"Recent":           onTable,
-			"FastConversation": onTable,
+			"InScope":  onTable, "Recent": onTable, "FastConversation": onTable,
 		},
 		Operators: map[string]schema.Grants{
 			"DropRaw": {"": {"UpdateItem"}},
@@ -223,9 +191,11 @@ func (s *Store) Actions() schema.Actions {
 		},
 	}
 	if s.cfg.ActorIndex {
-		byActor := schema.Grants{s.cfg.ActorIndexName: query}
-		a.Calls["ByActor"], a.Calls["ByActorPage"] = byActor, byActor
-		a.Operators["EraseActor"] = schema.Grants{"": {"DeleteItem"}, s.cfg.ActorIndexName: query}
+		byActor := schema.Grants{indexActor: query}
+		a.Calls["ByActor"] = byActor
+		a.Operators["EraseActor"] = schema.Grants{"": {"DeleteItem"}, indexActor: query}
 	}
-	return a
+	return s.names.Actions(a)
 }
+
+func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }

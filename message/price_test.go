@@ -46,10 +46,6 @@ func TestPrices(t *testing.T) {
 			}
 			return nil
 		}},
-		{Func: "Store.ByActorPage", Call: func(ctx context.Context) error {
-			_, err := indexed.ByActorPage(ctx, bo, message.TimeRange{})
-			return err
-		}},
 		{Func: "Store.Save", Call: func(ctx context.Context) error {
 			_, err := e.Save(ctx, long)
 			return err
@@ -63,10 +59,6 @@ func TestPrices(t *testing.T) {
 				return err
 			}
 			return nil
-		}},
-		{Func: "Store.InScopePage", Call: func(ctx context.Context) error {
-			_, err := e.InScopePage(ctx, chat, message.Range{})
-			return err
 		}},
 		{Func: "Store.Recent", Call: func(ctx context.Context) error {
 			_, err := e.Recent(ctx, chat, 4)

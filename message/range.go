@@ -29,19 +29,33 @@ type Range struct {
 	// twice the RCU.
 	Consistent bool
 
-	// Limit is the most messages to return. Defaults to 50 for a Page,
-	// otherwise to every message.
+	// Limit is the most messages to return. Defaults to every message.
 	Limit int
 
-	// ReadAtMost is the most rows to read, including rows that are left out. If
-	// ReadAtMost ends a Page, the Page is short or empty, and has a cursor. If
-	// it ends an InScope or a ByActor and more rows may follow, the last error
-	// is [ErrReadAtMost]. Defaults to as many rows as the answer takes.
+	// ReadAtMost is the most rows to read, including rows that are left out. It
+	// ends the walk without an error, and only Next says whether more may
+	// follow. Defaults to as many rows as the answer takes.
 	ReadAtMost int
 
-	// Cursor is the Cursor of an earlier Page of the same query with the same
-	// Match: the list continues after that Page.
+	// Cursor is what an earlier walk of the same query, with the same Match,
+	// wrote to Next.
 	Cursor string
+
+	// Next, if set, is where the walk writes the Cursor of a later walk that
+	// goes on: after the last message that was yielded or, if ReadAtMost or an
+	// error ended the walk, after the last row that was read. It is "" after the
+	// last row. (If the first request fails, it is Cursor.) A cursor does not
+	// promise another message.
+	//
+	// The walk writes Next when it ends or the loop is left. A walk that nobody
+	// loops over, or that is refused as bad input, does not write it. Each loop
+	// over the same walk begins at Cursor, and writes Next again.
+	//
+	// You may give the cursor to a client and take it back. Even a forged cursor
+	// cannot reach messages of other scopes or actors, or outside the bounds of
+	// the query. It is not encrypted: it holds the sequence of that message or
+	// row.
+	Next *string
 }
 
 // check refuses an invalid range.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
@@ -58,15 +59,15 @@ func TestInScope(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		for _, limit := range []int{0, 7, 100, 1000, math.MaxInt} {
-			if diff := cmp.Diff(tc.want, e.pages(t, tc.r, limit)); diff != "" {
-				t.Errorf("%s in pages of %d (-want +got):\n%s", name, limit, diff)
-			}
 			r, want := tc.r, tc.want
 			if r.Limit = limit; 0 < limit && limit < len(want) {
 				want = want[:limit]
 			}
 			if diff := cmp.Diff(want, seqs(t, e.InScope(t.Context(), chat, r))); diff != "" {
 				t.Errorf("%s, the first %d (-want +got):\n%s", name, limit, diff)
+			}
+			if diff := cmp.Diff(tc.want, e.parts(t, r)); diff != "" {
+				t.Errorf("%s in parts of %d (-want +got):\n%s", name, limit, diff)
 			}
 		}
 	}
@@ -75,71 +76,95 @@ func TestInScope(t *testing.T) {
 	}
 }
 
-// pages drains the range page by page. A limit of 0 is 50.
-func (e *env) pages(t testing.TB, r message.Range, limit int) []int64 {
+// parts walks the range as often as there is more.
+func (e *env) parts(t testing.TB, r message.Range) (got []int64) {
 	t.Helper()
-	var got []int64
-	r.Limit = limit
-	if limit == 0 {
-		limit = 50
+	r.Next = &r.Cursor
+	for more := true; more; more = r.Cursor != "" {
+		got = append(got, seqs(t, e.InScope(t.Context(), chat, r))...)
 	}
-	for {
-		page, err := e.InScopePage(t.Context(), chat, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(page.Messages) > limit || page.Cursor != "" && len(page.Messages) != limit {
-			t.Errorf("a page of %d, limit %d, cursor %q", len(page.Messages), limit, page.Cursor)
-		}
-		got = append(got, seqsOf(page.Messages)...)
-		if page.Cursor == "" {
-			return got
-		}
-		r.Cursor = page.Cursor
-	}
+	return got
 }
 
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
 	e.saveMany(t, 10)
-	up, err := e.InScopePage(t.Context(), chat, message.Range{Limit: 4})
-	if err != nil || !cmp.Equal(seqsOf(up.Messages), upTo(1, 4)) {
-		t.Fatal(up, err)
+	var up string
+	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Limit: 4, Next: &up})); !cmp.Equal(got, upTo(1, 4)) {
+		t.Fatal(got)
 	}
 	// A cursor says after which message to go on, never past the bounds.
-	page, err := e.InScopePage(t.Context(), chat, message.Range{Cursor: up.Cursor, FromSeq: 6, ToSeq: 8})
-	if got := seqsOf(page.Messages); err != nil || !cmp.Equal(got, upTo(6, 8)) {
-		t.Errorf("within narrower bounds: %v, %v", got, err)
+	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Cursor: up, FromSeq: 6, ToSeq: 8})); !cmp.Equal(got, upTo(6, 8)) {
+		t.Errorf("within narrower bounds: %v", got)
 	}
 	cost := e.db.Meter(func() {
-		page, err = e.InScopePage(t.Context(), chat, message.Range{Cursor: up.Cursor, ToSeq: 4})
+		next := "not written"
+		if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Cursor: up, ToSeq: 4, Next: &next})); got != nil || next != "" {
+			t.Errorf("after the last: %v, next %q", got, next)
+		}
 	})
-	if err != nil || len(page.Messages) != 0 || page.Cursor != "" || cost.Requests != 0 {
-		t.Errorf("after the last: %v, %v, %v", page, err, cost)
+	if cost.Requests != 0 {
+		t.Errorf("after the last: %v", cost)
 	}
-	page, err = e.InScopePage(t.Context(), "-1001234", message.Range{Cursor: up.Cursor})
-	if err != nil || len(page.Messages) != 0 {
-		t.Errorf("a cursor leads into another scope: %v, %v", page, err)
+	if got := seqs(t, e.InScope(t.Context(), "-1001234", message.Range{Cursor: up})); got != nil {
+		t.Errorf("a cursor leads into another scope: %v", got)
 	}
 	for name, r := range map[string]message.Range{
-		"of the other direction": {Cursor: up.Cursor, NewestFirst: true},
-		"cut":                    {Cursor: up.Cursor[:len(up.Cursor)-2]},
+		"of the other direction": {Cursor: up, NewestFirst: true},
+		"cut":                    {Cursor: up[:len(up)-2]},
 		"no cursor":              {Cursor: "4"},
 	} {
-		_, err := e.InScopePage(t.Context(), chat, r)
-		recordtest.WantBad(t, err, "message", "Range.Cursor")
-		if err == nil {
-			t.Errorf("%s: taken", name)
-		}
-		for _, err := range e.InScope(t.Context(), chat, r) {
-			recordtest.WantBad(t, err, "message", "Range.Cursor")
+		next := "not written"
+		r.Next = &next
+		recordtest.WantBad(t, refused(t, e.InScope(t.Context(), chat, r)), "message", "Range.Cursor", name)
+		if next != "not written" {
+			t.Errorf("%s: refused, and next is %q", name, next)
 		}
 	}
-	// A walk goes on from a page, and a page from a page.
-	r := message.Range{Cursor: up.Cursor, Limit: 3}
-	if got := seqs(t, e.InScope(t.Context(), chat, r)); !cmp.Equal(got, upTo(5, 7)) {
-		t.Errorf("a walk behind the page = %v", got)
+	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Cursor: up, Limit: 3})); !cmp.Equal(got, upTo(5, 7)) {
+		t.Errorf("a walk behind another = %v", got)
+	}
+}
+
+// Next is written when the loop is left or the walk fails, each time anew.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	e.saveMany(t, 40)
+	next := "not written"
+	all := e.InScope(t.Context(), chat, message.Range{Next: &next})
+	if next != "not written" {
+		t.Errorf("nobody walked, and next is %q", next)
+	}
+	for _, n := range []int64{1, 16, 20, 40} { // at the end of a page, and in the middle of one
+		for m, err := range all {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Seq == n {
+				break
+			}
+		}
+		if n == 40 {
+			if next != "" {
+				t.Errorf("left at the last, next is %q", next)
+			}
+			break
+		}
+		if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Cursor: next})); !cmp.Equal(got, upTo(n+1, 40)) {
+			t.Errorf("left after %d: %v", n, got)
+		}
+	}
+	for nth, want := range map[int]int64{1: 1, 2: 17} {
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "Query", Nth: nth, Times: 10})
+		var failed error
+		for _, err := range all {
+			failed = err
+		}
+		if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Cursor: next})); failed == nil || !cmp.Equal(got, upTo(want, 40)) {
+			t.Errorf("query %d: %v, then %v", nth, failed, got)
+		}
 	}
 }
 
@@ -155,21 +180,9 @@ func TestBadRangesSendNothing(t *testing.T) {
 		"Range.Since":   {Since: noon},
 		"Range.Limit":   {Limit: -1},
 	} {
-		_, err := s.InScopePage(t.Context(), chat, r)
-		recordtest.WantBad(t, err, "message", field)
-		n := 0
-		for m, err := range s.InScope(t.Context(), chat, r) {
-			recordtest.WantBad(t, err, "message", field)
-			if n++; m.Seq != 0 {
-				t.Errorf("%s: %v came with the error", field, m)
-			}
-		}
-		if n != 1 {
-			t.Errorf("%s: yielded %d times", field, n)
-		}
+		recordtest.WantBad(t, refused(t, s.InScope(t.Context(), chat, r)), "message", field)
 	}
-	_, err = s.InScopePage(t.Context(), "", message.Range{})
-	recordtest.WantBad(t, err, "message", "scope")
+	recordtest.WantBad(t, refused(t, s.InScope(t.Context(), "", message.Range{})), "message", "scope")
 	for _, n := range []int{-1, 0, 1001} {
 		_, err = s.Recent(t.Context(), chat, n)
 		recordtest.WantBad(t, err, "message", "n")

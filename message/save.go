@@ -3,20 +3,21 @@ package message
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // saveCondition treats an expired row as absent, deleted or not. Its message
 // cannot come back, because it is too old to be saved.
 const saveCondition = "attribute_not_exists(#scope) OR #ttl BETWEEN :one AND :now"
+
+var saveNames = map[string]string{"#scope": attrScope, "#ttl": attrTTL}
 
 // one is the least ttl that DynamoDB accepts.
 var one = item.N(1)
@@ -80,62 +81,29 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 		TableName:                 aws.String(s.table),
 		Item:                      row,
 		ConditionExpression:       aws.String(saveCondition),
-		ExpressionAttributeNames:  s.saveNames,
+		ExpressionAttributeNames:  saveNames,
 		ExpressionAttributeValues: ddb.Item{":one": one, ":now": item.N(now.Unix())},
 	}, nil
 }
 
-// SaveItem is a Save as one action of the caller's own transaction. Make it
-// once for each logical write. After an unknown outcome, send the same SaveItem
-// again unchanged. Send it only within [Config].MaxSkew after it was made.
-type SaveItem struct {
-	Item types.TransactWriteItem
-
-	store *Store
-}
-
-// SaveItem returns the Save for a transaction. It sends nothing. It returns the
-// errors that Save returns before its request.
+// SaveItem returns the Save as an action of a transaction. It sends nothing. It
+// returns the errors that Save returns before its request.
 //
-// A transaction takes effect as a whole or not at all. So if a message with the
-// same scope and sequence exists and has not expired, the whole transaction is
-// cancelled: see [SaveItem.Outcome].
+// If a message with the same scope and sequence exists and has not expired, the
+// transaction is cancelled, and Outcome answers Duplicate, also if an earlier
+// transaction with this same action saved the message: the row has no nonce to
+// distinguish the two cases. Send the action only within [Config].MaxSkew after it
+// was made.
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
 // KB, even if it is cancelled. If the message is stored, the index by actor
 // adds 1 WCU for each KB of a message with an actor, and of a replaced row with
 // an actor.
-func (s *Store) SaveItem(m Message) (*SaveItem, error) {
+func (s *Store) SaveItem(m Message) (*record.Action[event.Outcome], error) {
 	in, err := s.saving("SaveItem", m)
 	if err != nil {
 		return nil, err
 	}
-	return &SaveItem{store: s, Item: types.TransactWriteItem{Put: &types.Put{
-		TableName:                           in.TableName,
-		Item:                                in.Item,
-		ConditionExpression:                 in.ConditionExpression,
-		ExpressionAttributeNames:            maps.Clone(in.ExpressionAttributeNames), // the caller may add to the action
-		ExpressionAttributeValues:           in.ExpressionAttributeValues,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}}, nil
-}
-
-// Outcome interprets the item's reason in a cancelled transaction: the reason
-// at the item's place in
-// [types.TransactionCanceledException].CancellationReasons. The cancelled
-// transaction wrote nothing.
-//
-//   - "None": 0 and no error. The item was not at fault.
-//   - "ConditionalCheckFailed": Duplicate, as for Save. Either another call
-//     saved a message with this scope and sequence, or an earlier transaction
-//     with this same SaveItem took effect as a whole, and its reply was lost.
-//     The row has no nonce to distinguish the two cases.
-//   - Any other code, such as a conflict: an error with that code. The same
-//     SaveItem may be sent again.
-func (i *SaveItem) Outcome(reason types.CancellationReason) (event.Outcome, error) {
-	_, refused, err := ddb.Action(reason)
-	if refused {
-		return event.Duplicate, nil
-	}
-	return 0, i.store.wrap("SaveItem", err)
+	duplicate := func(record.Item) (event.Outcome, error) { return event.Duplicate, nil }
+	return record.NewAction(s.names.Action(ddb.PutAction(in)), event.Created, duplicate, func(err error) error { return s.wrap("SaveItem", err) }), nil
 }

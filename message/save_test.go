@@ -1,14 +1,11 @@
 package message_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -143,14 +140,8 @@ func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 	_, fails["Save"] = s.Save(t.Context(), message.Message{Scope: person, Seq: 1, At: time.Now()})
 	_, _, fails["Get"] = s.Get(t.Context(), person, 1)
 	_, fails["Recent"] = s.Recent(t.Context(), person, 1)
-	_, fails["InScopePage"] = s.InScopePage(t.Context(), person, message.Range{})
 	_, fails["FastConversation"] = s.FastConversation(t.Context(), message.FastConversation{Scope: person, Seq: 2, At: time.Now()})
-	fails["InScope"] = nil
-	for m, err := range s.InScope(t.Context(), person, message.Range{}) {
-		if fails["InScope"] = err; m.Seq != 0 {
-			t.Errorf("InScope yields %v", m)
-		}
-	}
+	fails["InScope"] = refused(t, s.InScope(t.Context(), person, message.Range{}))
 	for method, err := range fails {
 		prefix := "message: " + method + " on table no-such-table: "
 		if err == nil || !strings.HasPrefix(err.Error(), prefix) || strings.Contains(err.Error(), person) {
@@ -230,27 +221,11 @@ func TestRowsWithoutATTLStand(t *testing.T) {
 func TestSaveMeetsATransaction(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
-	busy := &conflicting{Client: e.db.Client(), times: 2}
-	s, err := message.New(busy, e.table, &message.Config{Now: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.Answer(400, `{"__type": "TransactionConflictException"}`), Op: "PutItem", Times: 2})
+	cost := e.db.Meter(func() { e.save(t, said(1, anna, 0)) })
+	if cost.Requests != 3 {
+		t.Errorf("%v", cost)
 	}
-	if out, err := s.Save(t.Context(), said(1, anna, 0)); err != nil || out != event.Created || busy.calls != 3 {
-		t.Errorf("Save = %v, %v after %d calls", out, err, busy.calls)
-	}
-}
-
-// conflicting meets a transaction so many times.
-type conflicting struct {
-	*dynamodb.Client
-	calls, times int
-}
-
-func (c *conflicting) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if c.calls++; c.calls <= c.times {
-		return nil, &types.TransactionConflictException{Message: aws.String("a transaction is under way")}
-	}
-	return c.Client.PutItem(ctx, in, options...)
 }
 
 // Whether DynamoDB has deleted the row yet never changes an answer.

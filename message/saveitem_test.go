@@ -12,11 +12,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // transact sends the item behind a check that holds or is refused, and reads
 // what came of the item.
-func (e *env) transact(t testing.TB, i *message.SaveItem, condition string) (event.Outcome, error) {
+func (e *env) transact(t testing.TB, i *record.Action[event.Outcome], condition string) (event.Outcome, error) {
 	t.Helper()
 	beside := types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		TableName: aws.String(e.table), Key: ddb.Item{"chatId": item.S("x"), "messageId": item.N(1)},
@@ -24,7 +25,7 @@ func (e *env) transact(t testing.TB, i *message.SaveItem, condition string) (eve
 	}}
 	_, err := e.db.Client().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{beside, i.Item}})
 	if err == nil {
-		return event.Created, nil
+		return i.Committed(), nil
 	}
 	reasons, ok := ddb.Cancelled(err)
 	if !ok {
@@ -33,7 +34,7 @@ func (e *env) transact(t testing.TB, i *message.SaveItem, condition string) (eve
 	return i.Outcome(reasons[1])
 }
 
-func (e *env) saveItem(t testing.TB, m message.Message) *message.SaveItem {
+func (e *env) saveItem(t testing.TB, m message.Message) *record.Action[event.Outcome] {
 	t.Helper()
 	i, err := e.SaveItem(m)
 	if err != nil {

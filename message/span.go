@@ -2,11 +2,14 @@ package message
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -25,8 +28,8 @@ type span struct {
 }
 
 // span checks the range and returns the part of it behind its cursor.
-func (s *Store) span(op, scope string, r Range) (span, walk, error) {
-	w := walk{op: op, limit: r.Limit, readAtMost: r.ReadAtMost, since: r.Since}
+func (s *Store) span(op, scope string, r Range) (span, terms, error) {
+	w := terms{op: op, Range: r}
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return span{}, w, err
 	}
@@ -45,8 +48,15 @@ func (s *Store) span(op, scope string, r Range) (span, walk, error) {
 	if r.Cursor == "" {
 		return sp, w, nil
 	}
-	seq, err := readCursor(sp.query, r.Cursor)
-	return sp.after(seq), w, err
+	position, err := cursor.Decode(pkg, "Range.Cursor", sp.query, r.Cursor, 1)
+	if err != nil {
+		return span{}, w, err
+	}
+	seq, err := strconv.ParseInt(position[0], 10, 64)
+	if err != nil {
+		return span{}, w, event.BadInput(pkg, "Range.Cursor", "is not a cursor of this query")
+	}
+	return sp.after(seq), w, nil
 }
 
 func (sp span) empty() bool { return sp.from > sp.to }
@@ -66,19 +76,19 @@ func (sp span) after(seq int64) span {
 }
 
 func (sp span) behind(row ddb.Item) (part, error) {
-	seq, err := item.Int(row, sp.store.cfg.SeqAttr)
+	seq, err := item.Int(row, attrSeq)
 	return sp.after(seq), err
 }
 
 func (sp span) cursor(row ddb.Item) string {
-	return writeCursor(sp.query, item.Text(row, sp.store.cfg.SeqAttr))
+	return cursor.Encode(sp.query, []string{item.Text(row, attrSeq)})
 }
 
 func (sp span) request() *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName:                aws.String(sp.store.table),
 		KeyConditionExpression:   aws.String(seqCondition),
-		ExpressionAttributeNames: map[string]string{"#scope": sp.store.cfg.ScopeAttr, "#seq": sp.store.cfg.SeqAttr},
+		ExpressionAttributeNames: map[string]string{"#scope": attrScope, "#seq": attrSeq},
 		ExpressionAttributeValues: ddb.Item{
 			":scope": item.S(sp.scope), ":from": item.N(sp.from), ":to": item.N(sp.to),
 		},

@@ -24,6 +24,11 @@ const (
 	attrUpdatedAt = "updatedAt"
 )
 
+// attributes are what Config.Names can name.
+var attributes = []string{
+	"pk", attrSK, "type", attrDays, attrHours, attrTotal, attrLastSeen, attrUpdatedAt, "version", "recent",
+}
+
 // rowType is the prefix of the partition key and the attribute type.
 const rowType = "PATTERN"
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
@@ -35,6 +36,12 @@ type Config struct {
 	// reads consistently. Defaults to false, because one more event rarely
 	// changes what a habit shows.
 	ConsistentReads bool
+
+	// Names gives attributes and indexes other names in the table, each by its
+	// name in FORMAT.md: {"pk": "id", "totalCount": "n"}.
+	// All writers of a table must use the same Names. Errors that name an
+	// attribute have its name in FORMAT.md.
+	Names map[string]string
 }
 
 func (c *Config) fill() {
@@ -45,9 +52,10 @@ func (c *Config) fill() {
 
 // Store keeps habits in one table. It is safe for concurrent use.
 type Store struct {
-	zone tzclock.Zone
-	cfg  Config
-	rows *record.Rows[Habit]
+	zone  tzclock.Zone
+	cfg   Config
+	names *names.Names
+	rows  *record.Rows[Habit]
 }
 
 // New returns a Store over a table. The zone determines the weekday and the
@@ -62,7 +70,10 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 		return nil, err
 	}
 	var err error
-	s.rows, err = record.New(api, table,
+	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
+		return nil, err
+	}
+	s.rows, err = record.New(names.Client(s.names, api), table,
 		record.Kind[Habit]{Package: pkg, Type: rowType, Count: attrTotal, Decode: decode},
 		&record.Config{Now: s.cfg.Now, ConsistentReads: s.cfg.ConsistentReads})
 	if err != nil {
@@ -73,7 +84,7 @@ func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) 
 
 // Table returns the definition of the table, for [schema.Create]. Other records
 // may share the table.
-func (s *Store) Table() schema.Table { return s.rows.Table() }
+func (s *Store) Table() schema.Table { return s.names.Table(s.rows.Table()) }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {

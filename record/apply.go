@@ -263,7 +263,7 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 			s.answers = append(s.answers, answer{outcome: outcome})
 			continue
 		case errors.Is(err, event.ErrTooOld):
-			s.answers = append(s.answers, answer{err: fmt.Errorf("the event is earlier than the %d latest events of the row: %w", RingSize, err)})
+			s.answers = append(s.answers, answer{err: fmt.Errorf("the event is earlier than the %d latest events of the row: %w", ringSize, err)})
 			continue
 		case err != nil:
 			return step{}, err
@@ -316,7 +316,7 @@ func (r *Rows[T]) keep(s *step, version, count int64) {
 }
 
 // standing reads the attributes that the package keeps in the row.
-func (r *Rows[T]) standing(row Item) (ring Ring, version, count int64, err error) {
+func (r *Rows[T]) standing(row Item) (ring counted, version, count int64, err error) {
 	if ring, err = item.Bytes(row, attrRecent); err != nil {
 		return nil, 0, 0, err
 	}

@@ -1,13 +1,11 @@
 package record_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -114,55 +112,29 @@ func TestSetOfANilPointer(t *testing.T) {
 // the row as it is after its pauses, not as it was before them.
 func TestOthersWriteInEachPause(t *testing.T) {
 	t.Parallel()
-	for name, of := range map[string]func(*testing.T, record.ExactAPI) *record.Rows[int64]{
-		"exact": func(t *testing.T, api record.ExactAPI) *record.Rows[int64] { return exact(t, api, "rows") },
-		"ring":  func(t *testing.T, api record.ExactAPI) *record.Rows[int64] { return sums(t, api, "rows") },
+	for op, of := range map[string]func(*testing.T, record.ExactAPI) *record.Rows[int64]{
+		"TransactWriteItems": func(t *testing.T, api record.ExactAPI) *record.Rows[int64] { return exact(t, api, "rows") },
+		"UpdateItem":         func(t *testing.T, api record.ExactAPI) *record.Rows[int64] { return sums(t, api, "rows") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			db := dynamotest.New(t, nil)
-			direct := of(t, db.Client())
-			recordtest.Create(t, db.Client(), direct.Table())
+			rows := of(t, db.Client())
+			recordtest.Create(t, db.Client(), rows.Table())
 			others := 0
-			m := &meddled{ExactAPI: db.Client(), meddle: func() {
+			meddle := func() {
 				others++
-				wantApply(t, direct, applied(at(t, others), plus(1)), event.Created)
-			}}
-			m.meddle()
-			wantApply(t, of(t, m), applied(at(t, 100), plus(1)), event.Created)
-			if m.reads != 2 || others != 4 {
-				t.Errorf("%s: %d reads, and %d writes of others", name, m.reads, others)
+				wantApply(t, rows, applied(at(t, others), plus(1)), event.Created)
+			}
+			meddle()
+			db.Inject(dynamotest.Fault{Op: "GetItem", Do: dynamotest.After(func() {
+				meddle()
+				db.Inject(dynamotest.Fault{Op: op, Times: 2, Do: dynamotest.After(meddle)}) // each refusal
+			})})
+			ctx, meter := dynamotest.WithMeter(t.Context())
+			out, err := rows.Apply(ctx, applied(at(t, 100), plus(1)))
+			if reads := meter.Cost().ByOp["GetItem"]; out != event.Created || err != nil || reads != 2 || others != 4 {
+				t.Errorf("%s: %v, %v, %d reads, and %d writes of others", op, out, err, reads, others)
 			}
 		})
 	}
-}
-
-// meddled lets others write after the first read and after each refusal.
-type meddled struct {
-	record.ExactAPI
-	meddle func()
-	reads  int
-}
-
-func (m *meddled) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	out, err := m.ExactAPI.GetItem(ctx, in, o...)
-	if m.reads++; m.reads == 1 {
-		m.meddle()
-	}
-	return out, err
-}
-
-func (m *meddled) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	out, err := m.ExactAPI.UpdateItem(ctx, in, o...)
-	if err != nil {
-		m.meddle()
-	}
-	return out, err
-}
-
-func (m *meddled) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	out, err := m.ExactAPI.TransactWriteItems(ctx, in, o...)
-	if err != nil {
-		m.meddle()
-	}
-	return out, err
 }

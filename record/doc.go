@@ -54,7 +54,7 @@
 //
 //	           with Apply
 //	<count>    N  events counted, under the name that Kind.Count gives
-//	recent     B  the 32 latest events counted, 16 bytes each, sorted: see [Ring]
+//	recent     B  the 32 latest events counted, 16 bytes each, sorted
 //	version    N  writes so far, from 1; of an exact Kind, from a random number
 //
 //	           with Apply of an exact Kind: no recent, and a row for each event

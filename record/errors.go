@@ -1,9 +1,8 @@
 package record
 
 import (
+	"errors"
 	"fmt"
-
-	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
 // ErrContended is returned by [Rows.Apply] and [Rows.ApplyAll] when other writers
@@ -15,7 +14,7 @@ import (
 // again: it counts only once. If the error is frequent, the row gets more events at
 // a time than single writes can count: use ApplyAll, which counts up to 32 events
 // in one write, or up to 99 of an exact Kind, or Add.
-var ErrContended = ddb.ErrContended
+var ErrContended = errors.New("record: other writers changed the row first at every attempt")
 
 // AddError is returned by [Rows.Apply], [Rows.ApplyAll] and [ApplyItem.Outcome] if
 // the event is counted already, and added something else. What it added stands. The

@@ -229,7 +229,7 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 		}})
 	}
 	if e.next == nil {
-		return append(items, e.action(e.adding(events))), nil
+		return append(items, ddb.UpdateAction(e.adding(events))), nil
 	}
 	if item.Has(e.row, attrRecent) {
 		return nil, errRing
@@ -250,7 +250,7 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 		e.keep(&s, version, count)
 	}
 	e.becomes = s.becomes
-	return append(items, e.action(e.counting(e.key, e.row, s))), nil
+	return append(items, ddb.UpdateAction(e.counting(e.key, e.row, s))), nil
 }
 
 // refused returns why the row refused the event, or nil if it is to be computed

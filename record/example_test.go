@@ -187,16 +187,3 @@ func ExampleRows_All() {
 	// [10 20] <nil>
 	// 2 <nil>
 }
-
-func ExampleRing_Add() {
-	var ring record.Ring // as it is stored, in an attribute of type B
-	for _, id := range []int{1, 2, 1} {
-		next, out, err := ring.Add(ordered(id))
-		fmt.Println(len(next), out, err)
-		ring = next
-	}
-	// Output:
-	// 16 created <nil>
-	// 32 created <nil>
-	// 32 duplicate <nil>
-}

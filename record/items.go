@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -16,7 +14,7 @@ import (
 )
 
 // ApplyItem is an [Apply] as actions of the caller's own transaction: see
-// [Rows.ApplyItem].
+// [Rows.ApplyItem]. It is like an [Action], but of one row or two.
 type ApplyItem struct {
 	// Items are the actions: one or, of an exact [Kind], two. If the event is
 	// known to be counted already, there are none.
@@ -97,6 +95,15 @@ func (i *ApplyItem) Outcome(reasons []types.CancellationReason) (event.Outcome, 
 	return out, i.wrap(err)
 }
 
+// Committed is the answer if the transaction took effect: Created, or Duplicate if
+// there are no Items.
+func (i *ApplyItem) Committed() event.Outcome {
+	if len(i.Items) == 0 {
+		return event.Duplicate
+	}
+	return event.Created
+}
+
 // ringItem makes the item for a row that remembers its latest events.
 func (w *writing[T]) ringItem(ctx context.Context, i *ApplyItem) error {
 	row, err := w.Rows.read(ctx, w.key, true)
@@ -108,7 +115,7 @@ func (w *writing[T]) ringItem(ctx context.Context, i *ApplyItem) error {
 		return err
 	}
 	if s.taken > 0 {
-		i.Items = []types.TransactWriteItem{w.action(w.counting(w.key, row, s))}
+		i.Items = []types.TransactWriteItem{ddb.UpdateAction(w.counting(w.key, row, s))}
 	}
 	return s.answers[0].err
 }
@@ -125,7 +132,7 @@ func (i *ApplyItem) ringOutcome(reasons []types.CancellationReason) (event.Outco
 	if err != nil {
 		return 0, err
 	}
-	_, outcome, err := Ring(ring).Add(i.asked.Event)
+	_, outcome, err := counted(ring).Add(i.asked.Event)
 	if err != nil || outcome == event.Duplicate {
 		return outcome, err
 	}
@@ -171,19 +178,6 @@ func (i *ApplyItem) exactOutcome(reasons []types.CancellationReason) (event.Outc
 		return 0, ErrContended
 	}
 	return 0, below(told.stands, i.asked.Add, i.asked.AtLeast)
-}
-
-// action is the update as an action of a transaction.
-func (r *Rows[T]) action(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName:                           aws.String(r.table),
-		Key:                                 in.Key,
-		UpdateExpression:                    in.UpdateExpression,
-		ConditionExpression:                 in.ConditionExpression,
-		ExpressionAttributeNames:            in.ExpressionAttributeNames,
-		ExpressionAttributeValues:           in.ExpressionAttributeValues,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}
 }
 
 // told is what the reasons of a cancelled transaction say.

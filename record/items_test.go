@@ -39,6 +39,9 @@ func commit(t *testing.T, db *dynamotest.DB, table string, i *record.ApplyItem) 
 		t.Fatal(err)
 	}
 	if err == nil {
+		if out := i.Committed(); out != event.Created {
+			t.Errorf("Committed = %v", out)
+		}
 		return true, 0, nil
 	}
 	out, err = i.Outcome(cancelled.CancellationReasons[1:])
@@ -75,7 +78,7 @@ func TestApplyItem(t *testing.T) {
 			}
 			if name == "ring" { // a known duplicate
 				item := mustItem(t, rows, tc.way(at(t, 1), 5), 0)
-				if out, err := item.Outcome(nil); out != event.Duplicate || err != nil {
+				if out, err := item.Outcome(nil); out != event.Duplicate || err != nil || item.Committed() != out {
 					t.Errorf("a known duplicate = %v, %v", out, err)
 				}
 			} else if ok, out, err := commit(t, db, table, mustItem(t, rows, tc.way(at(t, 1), 5), 2)); ok || out != event.Duplicate || err != nil {

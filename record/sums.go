@@ -86,6 +86,7 @@ func (e *exactWrite[T]) adding(events []event.Event) *dynamodb.UpdateItemInput {
 		condition += " AND " + enough
 	}
 	return &dynamodb.UpdateItemInput{
+		TableName:                 aws.String(e.table),
 		Key:                       e.key,
 		UpdateExpression:          aws.String(add),
 		ConditionExpression:       aws.String(condition),

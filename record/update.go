@@ -66,6 +66,7 @@ func (r *Rows[T]) counting(key, row Item, s step) *dynamodb.UpdateItemInput {
 		names["#pk"] = attrPK
 	}
 	return &dynamodb.UpdateItemInput{
+		TableName:                 aws.String(r.table),
 		Key:                       key,
 		UpdateExpression:          aws.String(withOwn(set, s.own, names, values)),
 		ConditionExpression:       aws.String(condition),
@@ -76,7 +77,6 @@ func (r *Rows[T]) counting(key, row Item, s step) *dynamodb.UpdateItemInput {
 
 // send sends the update. A refusal returns the existing row.
 func (r *Rows[T]) send(ctx context.Context, in *dynamodb.UpdateItemInput) error {
-	in.TableName = aws.String(r.table)
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	_, err := r.api.UpdateItem(ctx, in)
 	return err

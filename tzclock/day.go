@@ -107,11 +107,8 @@ func (z Zone) At(d Date, c TimeOfDay) time.Time {
 
 // Week returns the bounds of the local week of t: from the start of the week's
 // Monday up to, but not including, the start of the next Monday.
-func (z Zone) Week(t time.Time) (start, end time.Time) { return z.WeekOf(z.Date(t)) }
-
-// WeekOf returns the bounds of the local week of d, as [Zone.Week] does.
-func (z Zone) WeekOf(d Date) (start, end time.Time) {
-	monday := d.Monday()
+func (z Zone) Week(t time.Time) (start, end time.Time) {
+	monday := z.Date(t).Monday()
 	return z.Start(monday), z.Start(monday.AddDays(7))
 }
 

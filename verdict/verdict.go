@@ -11,7 +11,6 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
-	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/record"
 )
 
@@ -65,8 +64,6 @@ var known = append(slices.Clone(kept), []row{
 	{as[*record.AddError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
 	{is(counter.ErrBelowZero), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(activity.ErrOthersStand), Verdict{Kind: Poison, Status: http.StatusConflict}},
-	{is(activity.ErrReadAtMost), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
-	{is(message.ErrReadAtMost), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*alias.TakenError], Verdict{Kind: Poison, Status: http.StatusConflict}},
 	{as[*record.TieError], Verdict{Kind: Poison, Status: http.StatusConflict}},   // if it stands, a repetition would be a Duplicate
 	{as[*record.FloorError], Verdict{Kind: Poison, Status: http.StatusConflict}}, // what pays for it may still come

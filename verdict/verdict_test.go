@@ -22,7 +22,6 @@ import (
 	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
-	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
@@ -260,8 +259,6 @@ var values = map[string]error{
 	"activity.ErrRetracted":         activity.ErrRetracted,
 	"activity.ErrNotFound":          activity.ErrNotFound,
 	"activity.ErrOthersStand":       activity.ErrOthersStand,
-	"activity.ErrReadAtMost":        activity.ErrReadAtMost,
-	"message.ErrReadAtMost":         message.ErrReadAtMost,
 	"alias.TakenError":              &alias.TakenError{},
 	"alias.ErrNotFound":             alias.ErrNotFound,
 	"record.ErrContended":           record.ErrContended,

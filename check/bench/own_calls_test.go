@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strconv"
 	"testing"
 	"time"
@@ -58,17 +59,15 @@ var ownCalls = []ownCall{
 		_, err := s.activity.Record(ctx, activity.Activity{Scope: "-100123", Actor: "42", ActorName: "Ann", Event: happen, Name: "dishes", Kind: "chore", Seq: 4711, Effort: 1.5, Confidence: 0.9})
 		return err
 	}, guregu.record},
-	{"activity.InScopePage of 20", func(ctx context.Context, s stores) error {
-		page, err := s.activity.InScopePage(ctx, "full", activity.Range{Limit: 20, NewestFirst: true})
-		return counted(len(page.Activities), err)
+	{"activity.InScope of 20", func(ctx context.Context, s stores) error {
+		return twenty(s.activity.InScope(ctx, "full", activity.Range{Limit: 20, NewestFirst: true}))
 	}, guregu.activities20},
 	{"message.Save", func(ctx context.Context, s stores) error {
 		_, err := s.message.Save(ctx, message.Message{Scope: "-100123", Seq: 4711, Actor: "42", ActorName: "Ann", Text: "done", Raw: `{"text":"done"}`, At: noon})
 		return err
 	}, guregu.save},
-	{"message.InScopePage of 20", func(ctx context.Context, s stores) error {
-		page, err := s.message.InScopePage(ctx, "full", message.Range{Limit: 20})
-		return counted(len(page.Messages), err)
+	{"message.InScope of 20", func(ctx context.Context, s stores) error {
+		return twenty(s.message.InScope(ctx, "full", message.Range{Limit: 20}))
 	}, guregu.messages20},
 	{"memory.LastOf", func(ctx context.Context, s stores) error {
 		_, _, err := s.memory.LastOf(ctx, "full", "dishes")
@@ -86,6 +85,18 @@ var ownCalls = []ownCall{
 		_, err := s.ema.Observe(ctx, ema.Observe{Subject: "42", Metric: "dishes", Event: happen, Value: 1.5})
 		return err
 	}, guregu.learn},
+}
+
+// twenty collects what a list yields.
+func twenty[T any](list iter.Seq2[T, error]) error {
+	var all []T
+	for one, err := range list {
+		if err != nil {
+			return err
+		}
+		all = append(all, one)
+	}
+	return counted(len(all), nil)
 }
 
 func counted(n int, err error) error {

@@ -17,7 +17,7 @@ import (
 type emaStory struct {
 	averages
 	stores []*ema.Store
-	record ema.Record
+	cfg    ema.Config
 	attr   string // of the average
 	erases bool   // the row is erased now and then
 }
@@ -25,10 +25,13 @@ type emaStory struct {
 func newEma(w *world) story {
 	e := &emaStory{averages: averages{w: w, pk: "EFFORT#42"}, attr: "ema"}
 	if w.rnd.IntN(3) == 0 {
-		e.pk, e.record, e.attr = "PREF#42", ema.Preference, "value"
+		e.pk, e.attr = "PREF#42", "value"
+		e.cfg = ema.Config{Prefix: "PREF", Names: map[string]string{"ema": "value"}}
 	}
 	for _, c := range w.callers {
-		store, err := ema.New(c.client, "homeops", &ema.Config{Now: c.now, Record: e.record, ConsistentReads: true, Alpha: alpha})
+		cfg := e.cfg
+		cfg.Now, cfg.ConsistentReads, cfg.Alpha = c.now, true, alpha
+		store, err := ema.New(c.client, "homeops", &cfg)
 		if err != nil {
 			panic(err)
 		}
@@ -65,7 +68,7 @@ func (e *emaStory) intrude() {
 
 // erase erases the subject's averages from outside, without a network.
 func (e *emaStory) erase() {
-	store, err := ema.New(e.w.raw, "homeops", &ema.Config{Record: e.record})
+	store, err := ema.New(e.w.raw, "homeops", &e.cfg)
 	if err != nil {
 		panic(err)
 	}

@@ -173,15 +173,19 @@ func (f *filters) ask(ctx context.Context) string {
 			recorded = append(recorded, int64(i+1))
 		}
 	}
-	bound, limit := f.rnd.IntN(8), f.rnd.IntN(6) // of a page: rows that it reads, and that it has
+	bound, limit := f.rnd.IntN(8), f.rnd.IntN(6) // of a part: rows that it reads, and that it has
 	for name, answer := range map[string]struct {
 		want []int64
 		got  func() ([]int64, error)
 	}{
-		"activity.InScope":     {recorded, func() ([]int64, error) { return f.walk(ctx, match) }},
-		"activity.InScopePage": {recorded, func() ([]int64, error) { return f.pages(ctx, match, bound, limit) }},
-		"message.InScope":      {saved, func() ([]int64, error) { return f.said(ctx, said) }},
-		"message.InScopePage":  {saved, func() ([]int64, error) { return f.saidPages(ctx, said, bound, limit) }},
+		"activity.InScope": {recorded, func() ([]int64, error) { return f.walk(ctx, activity.Range{Match: match}) }},
+		"activity.InScope, in parts": {recorded, func() ([]int64, error) {
+			return f.walk(ctx, activity.Range{Match: match, ReadAtMost: bound, Limit: limit})
+		}},
+		"message.InScope": {saved, func() ([]int64, error) { return f.said(ctx, message.Range{Match: said}) }},
+		"message.InScope, in parts": {saved, func() ([]int64, error) {
+			return f.said(ctx, message.Range{Match: said, ReadAtMost: bound, Limit: limit})
+		}},
 	} {
 		if got, err := answer.got(); err != nil || !slices.Equal(got, answer.want) {
 			return fmt.Sprintf("%s of %+v: %v, %v, want %v\nof %v", name, match, got, err, answer.want, f.data)
@@ -193,54 +197,28 @@ func (f *filters) ask(ctx context.Context) string {
 	return ""
 }
 
-func (f *filters) walk(ctx context.Context, match activity.Match) (all []int64, _ error) {
-	for a, err := range f.acts.InScope(ctx, "chat", activity.Range{Match: match}) {
-		if err != nil {
-			return all, err
-		}
-		all = append(all, a.Seq)
-	}
-	return all, nil
-}
-
-func (f *filters) pages(ctx context.Context, match activity.Match, bound, limit int) (all []int64, _ error) {
-	r := activity.Range{Match: match, ReadAtMost: bound, Limit: limit}
-	for {
-		page, err := f.acts.InScopePage(ctx, "chat", r)
-		if err != nil {
-			return all, err
-		}
-		for _, a := range page.Activities {
+func (f *filters) walk(ctx context.Context, r activity.Range) (all []int64, _ error) {
+	r.Next = &r.Cursor
+	for more := true; more; more = r.Cursor != "" {
+		for a, err := range f.acts.InScope(ctx, "chat", r) {
+			if err != nil {
+				return all, err
+			}
 			all = append(all, a.Seq)
 		}
-		if r.Cursor = page.Cursor; r.Cursor == "" {
-			return all, nil
-		}
-	}
-}
-
-func (f *filters) said(ctx context.Context, match message.Match) (all []int64, _ error) {
-	for m, err := range f.msgs.InScope(ctx, "chat", message.Range{Match: match}) {
-		if err != nil {
-			return all, err
-		}
-		all = append(all, m.Seq)
 	}
 	return all, nil
 }
 
-func (f *filters) saidPages(ctx context.Context, match message.Match, bound, limit int) (all []int64, _ error) {
-	r := message.Range{Match: match, ReadAtMost: bound, Limit: limit}
-	for {
-		page, err := f.msgs.InScopePage(ctx, "chat", r)
-		if err != nil {
-			return all, err
-		}
-		for _, m := range page.Messages {
+func (f *filters) said(ctx context.Context, r message.Range) (all []int64, _ error) {
+	r.Next = &r.Cursor
+	for more := true; more; more = r.Cursor != "" {
+		for m, err := range f.msgs.InScope(ctx, "chat", r) {
+			if err != nil {
+				return all, err
+			}
 			all = append(all, m.Seq)
 		}
-		if r.Cursor = page.Cursor; r.Cursor == "" {
-			return all, nil
-		}
 	}
+	return all, nil
 }

@@ -136,7 +136,7 @@ func (r ledgerRow) expired(now time.Time) bool {
 	if r.owner == "" {
 		return r.expires != 0 && r.expires <= now.Unix()
 	}
-	return r.expires-int64(ledger.Grace/time.Second) <= now.Unix()
+	return r.expires-int64(time.Hour/time.Second) <= now.Unix()
 }
 
 // lapsed reports whether nobody may rely on the row's lease any more.
@@ -160,7 +160,7 @@ func (s *ledgerStory) writes(stood, left ledgerRow, m *move, now time.Time) bool
 	if fresh && left.seen != stamp(now) || !fresh && left.seen != stood.seen {
 		return false // the attempts of a key would have several events
 	}
-	if left.expires != now.Add(ledgerRetention+time.Second-1).Unix()+int64(ledger.Grace/time.Second) {
+	if left.expires != now.Add(ledgerRetention+time.Second-1).Unix()+int64(time.Hour/time.Second) {
 		return false // another reading of the clock
 	}
 	switch in := m.in.(type) {
@@ -309,7 +309,7 @@ func settled(stood ledgerRow, in settles) any {
 func (r ledgerRow) record() ledgerRow {
 	expires := r.expires
 	if r.owner != "" {
-		expires -= int64(ledger.Grace / time.Second)
+		expires -= int64(time.Hour / time.Second)
 	}
 	return ledgerRow{state: r.state, fence: r.fence, attempts: r.attempts, lease: r.lease, expires: expires, result: r.result, payload: r.payload, seen: r.seen}
 }

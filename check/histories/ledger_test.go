@@ -103,7 +103,7 @@ func (s *ledgerStory) waited(f *flight) bool {
 
 func (*ledgerStory) leaps() []time.Duration {
 	lapse := ledgerLease + ledgerSkew
-	return []time.Duration{lapse - clockRange, lapse + 2*clockRange, lapse + 2*clockRange, ledgerRetention, ledgerRetention + ledger.Grace + 2*clockRange}
+	return []time.Duration{lapse - clockRange, lapse + 2*clockRange, lapse + 2*clockRange, ledgerRetention, ledgerRetention + time.Hour + 2*clockRange}
 }
 
 func (s *ledgerStory) begin() []*call {

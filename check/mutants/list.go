@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,59 +11,107 @@ import (
 	"strings"
 )
 
-// mutant is one entry of the list: a text of a file, and its replacement, which
+// mutant is one entry of a list: a text of a file, and its replacement, which
 // may be empty.
 type mutant struct {
-	line     int    // of the entry, in the list
-	file     string // from the module's root, with slashes
-	what     string
-	old, new string
+	at       string // list:line
+	File     string // from the root, with slashes
+	What     string
+	By       string `json:",omitempty"` // the folder of the tests, if it is not the file's
+	Old, New string
 }
 
-func (m mutant) String() string { return m.file + ": " + m.what }
+func (m mutant) String() string { return m.File + ": " + m.What }
 
-// pkg is the package of the file, as the go command takes it.
-func (m mutant) pkg() string { return "./" + path.Dir(m.file) }
+// pkg is the folder of the package whose tests run.
+func (m mutant) pkg() string {
+	if m.By != "" {
+		return m.By
+	}
+	return path.Dir(m.File)
+}
+
+// lists reads every mutants.txt below the root. Its error names all that is
+// wrong, also a text that does not stand in its file exactly once.
+func lists(root string) ([]mutant, error) {
+	var all []mutant
+	var bad []error
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "testdata" || file != root && strings.HasPrefix(entry.Name(), ".")):
+			return fs.SkipDir
+		case entry.Name() != "mutants.txt":
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		list, err := parse(filepath.ToSlash(name), string(text))
+		all, bad = append(all, list...), append(bad, err)
+		return nil
+	})
+	for _, m := range all {
+		if _, err := m.read(root); err != nil {
+			bad = append(bad, err)
+		} else if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(m.pkg()))); err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", m.at, err))
+		}
+	}
+	return all, errors.Join(append(bad, err)...)
+}
+
+// byPackage names, in an entry's head, the package whose tests must notice.
+var byPackage = regexp.MustCompile(`\[by ([^\]]*)\]`)
 
 // parse reads the list. It continues after a bad entry, so that its error names
 // all of them.
-func parse(text string) ([]mutant, error) {
+func parse(name, text string) ([]mutant, error) {
 	var list []mutant
 	var bad []error
-	complain := func(line int, format string, args ...any) {
-		bad = append(bad, fmt.Errorf("line %d: "+format, append([]any{line}, args...)...))
+	complain := func(m mutant, format string, args ...any) {
+		bad = append(bad, fmt.Errorf("%s: "+format, append([]any{m.at}, args...)...))
 	}
-	first := map[string]int{}
+	first := map[string]string{}
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
 		if comment(lines[i]) {
 			continue
 		}
-		m := mutant{line: i + 1}
+		m := mutant{at: fmt.Sprintf("%s:%d", name, i+1)}
 		var named bool
-		m.file, m.what, named = strings.Cut(strings.TrimSpace(lines[i]), ": ")
+		m.File, m.What, named = strings.Cut(strings.TrimSpace(lines[i]), ": ")
 		if !named || strings.HasPrefix(lines[i], "\t") {
-			complain(m.line, "want FILE: WHAT, then one or two lines that begin with a tab")
+			complain(m, "want FILE: WHAT, then one or two lines that begin with a tab")
 			continue
+		}
+		if by := byPackage.FindStringSubmatch(m.What); by != nil {
+			m.By = path.Clean(by[1])
 		}
 		texts := indented(lines[i+1:])
 		i += len(texts)
 		if len(texts) < 1 || len(texts) > 2 {
-			complain(m.line, "%s: %d lines that begin with a tab, want the old text and, unless it is removed, the new", m, len(texts))
+			complain(m, "%s: %d lines that begin with a tab, want the old text and, unless it is removed, the new", m, len(texts))
 			continue
 		}
-		m.old = texts[0]
+		m.Old = texts[0]
 		if len(texts) == 2 {
-			m.new = texts[1]
+			m.New = texts[1]
 		}
-		key := m.file + "\n" + m.old + "\n" + m.new
+		key := m.File + "\n" + m.Old + "\n" + m.New
 		switch {
-		case m.old == m.new:
-			complain(m.line, "%s: the new text is the old one", m)
-		case first[key] != 0:
-			complain(m.line, "%s: the same as line %d", m, first[key])
+		case m.Old == m.New:
+			complain(m, "%s: the new text is the old one", m)
+		case first[key] != "":
+			complain(m, "%s: the same as %s", m, first[key])
 		}
-		first[key] = m.line
+		first[key] = m.at
 		list = append(list, m)
 	}
 	return list, errors.Join(bad...)
@@ -88,28 +137,17 @@ func indented(lines []string) []string {
 
 // apply returns the file's text with the mutant in it.
 func (m mutant) apply(source string) (string, error) {
-	if n := strings.Count(source, m.old); n != 1 {
-		return "", fmt.Errorf("line %d: %s: the old text must be in the file once, and is in it %d times: %s", m.line, m, n, m.old)
+	if n := strings.Count(source, m.Old); n != 1 {
+		return "", fmt.Errorf("%s: %s: the old text must be in the file once, and is in it %d times: %s", m.at, m, n, m.Old)
 	}
-	return strings.Replace(source, m.old, m.new, 1), nil
-}
-
-// fits reports every mutant whose text does not stand in its file exactly once.
-func fits(root string, list []mutant) error {
-	var bad []error
-	for _, m := range list {
-		if _, err := m.read(root); err != nil {
-			bad = append(bad, err)
-		}
-	}
-	return errors.Join(bad...)
+	return strings.Replace(source, m.Old, m.New, 1), nil
 }
 
 // read returns the mutated text of the mutant's file.
 func (m mutant) read(root string) (string, error) {
-	source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file)))
+	source, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.File)))
 	if err != nil {
-		return "", fmt.Errorf("line %d: %w", m.line, err)
+		return "", fmt.Errorf("%s: %w", m.at, err)
 	}
 	return m.apply(string(source))
 }

@@ -4,18 +4,22 @@
 //	scripts/mutants                  # the whole list
 //	scripts/mutants -run '^ledger/'  # those of a package
 //	scripts/mutants -run 'the fence' # those with these words in their name
-//	scripts/mutants -part 1/6        # every sixth, from the first on; CI runs such a part
+//	scripts/mutants -part 1/6        # every sixth, from the first on
 //	scripts/mutants -list            # names them only
 //
-// The list is check/mutants.txt, whose head describes an entry. A mutant is
-// killed when the tests of its file's own package fail, hang or crash. The
-// command fails when a mutant survives, and when the list is wrong: a text that
-// is not in its file exactly once, or a mutant that does not compile, does not
-// count as killed. The texts of the whole list are checked even if only a part
-// of it runs.
+//	scripts/mutants -resume FILE     # keeps results there, and goes on from them
+//
+// Every file mutants.txt below the root is a list; the head of the largest
+// describes an entry. A mutant is killed when the tests of its file's package, or
+// of the package that the entry names, fail or crash. It hangs when they take
+// three times as long as without it, and ten seconds at least. The command fails
+// when a mutant survives, and when a list is wrong: a text that is not in its file
+// exactly once, or a mutant that does not compile. Hanging is listed apart. The
+// texts of all lists are checked even if only a part of them runs.
 //
 // Nothing is written to the tree: the compiler reads the changed file from
-// elsewhere (go test -overlay).
+// elsewhere (go test -overlay). A package's tests are built and run in the module
+// to which its folder belongs.
 package main
 
 import (
@@ -25,18 +29,19 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"time"
 )
 
 // options are what the flags say.
 type options struct {
-	root, file string
-	run        *regexp.Regexp
-	part       part
-	list       bool
-	jobs       int
-	timeout    time.Duration
+	root, resume string
+	run          *regexp.Regexp
+	part         part
+	list         bool
+	jobs         int
+	timeout      time.Duration
 }
 
 func main() {
@@ -53,12 +58,13 @@ func main() {
 }
 
 func parseFlags(args []string) (options, error) {
-	o := options{root: ".."}
+	var o options
 	set := flag.NewFlagSet("mutants", flag.ExitOnError)
-	set.StringVar(&o.file, "file", "mutants.txt", "the `list`")
+	set.StringVar(&o.root, "root", "..", "the `folder` from which paths in the lists count")
 	set.BoolVar(&o.list, "list", false, "name the mutants and run none")
 	set.IntVar(&o.jobs, "j", 2, "how many run at once")
-	set.DurationVar(&o.timeout, "timeout", 90*time.Second, "tests that take longer hang, which is a kill")
+	set.DurationVar(&o.timeout, "timeout", 0, "tests that take longer hang (default three times the unmutated run)")
+	set.StringVar(&o.resume, "resume", os.DevNull, "append results to this `file`, from the root; what it says was killed or hung does not run again")
 	run := set.String("run", "", "only the mutants whose file or name matches this `regexp`")
 	share := set.String("part", "1/1", "`K/N`: of those, every N-th from the K-th on")
 	if err := set.Parse(args); err != nil {
@@ -71,6 +77,12 @@ func parseFlags(args []string) (options, error) {
 		return o, fmt.Errorf("-j %d: at least one must run", o.jobs)
 	}
 	var err error
+	if o.root, err = filepath.Abs(o.root); err != nil {
+		return o, err
+	}
+	if !filepath.IsAbs(o.resume) {
+		o.resume = filepath.Join(o.root, o.resume)
+	}
 	if o.run, err = regexp.Compile(*run); err != nil {
 		return o, err
 	}
@@ -78,19 +90,11 @@ func parseFlags(args []string) (options, error) {
 	return o, err
 }
 
-// command does what the options say. It fails unless every chosen mutant is
-// killed.
+// command does what the options say. It fails if a chosen mutant survives.
 func command(ctx context.Context, w io.Writer, o options) error {
-	text, err := os.ReadFile(o.file)
+	all, err := lists(o.root)
 	if err != nil {
 		return err
-	}
-	all, err := parse(string(text))
-	if err != nil {
-		return fmt.Errorf("%s: %w", o.file, err)
-	}
-	if err := fits(o.root, all); err != nil {
-		return fmt.Errorf("%s: %w", o.file, err)
 	}
 	chosen := o.part.of(matching(all, o.run))
 	if len(chosen) == 0 {
@@ -104,14 +108,19 @@ func command(ctx context.Context, w io.Writer, o options) error {
 		return nil
 	}
 	began := time.Now()
-	r := runner{root: o.root, jobs: o.jobs, timeout: o.timeout, out: w}
-	if err := r.unmutated(ctx, chosen); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "%d of %d mutants; unmutated, the tests pass (%.0f s)\n", len(chosen), len(all), time.Since(began).Seconds())
-	results, err := r.all(ctx, chosen)
+	log, old, rest, err := resumed(o.resume, chosen)
 	if err != nil {
 		return err
 	}
-	return summary(w, results, time.Since(began))
+	defer log.Close()
+	r := runner{root: o.root, jobs: o.jobs, timeout: o.timeout, out: w, log: log, clean: map[string]clean{}}
+	if err := r.unmutated(ctx, rest); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%d of %d mutants, %d of them resumed; unmutated, the tests pass (%.0f s)\n", len(chosen), len(all), len(old), time.Since(began).Seconds())
+	results, err := r.all(ctx, rest)
+	if err != nil {
+		return err
+	}
+	return summary(w, append(old, results...), time.Since(began))
 }

@@ -18,15 +18,13 @@ func tiny(t *testing.T, list string, flags ...string) options {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(root, "go.mod"), "module example.com/tiny\n\ngo 1.26\n")
-	file := filepath.Join(root, "mutants.txt")
 	if list != "" {
-		write(t, file, list)
+		write(t, filepath.Join(root, "mutants.txt"), list)
 	}
-	o, err := parseFlags(append([]string{"-file", file}, flags...))
+	o, err := parseFlags(append([]string{"-root", root}, flags...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.root = root
 	return o
 }
 
@@ -46,12 +44,12 @@ func TestEachKindOfMutant(t *testing.T) {
 	}
 	var out strings.Builder
 	err = command(t.Context(), &out, o)
-	if err == nil || err.Error() != "1 survived, 2 errors" {
+	if err == nil || err.Error() != "1 survived, 2 errors, 1 hang" {
 		t.Errorf("the command ends with %v", err)
 	}
 	for _, want := range []string{
 		"killed   max/max.go: a test fails: TestOf (",
-		"killed   max/max.go: a loop without an end: TestBelow hangs (",
+		"HANGS    max/max.go: a loop without an end: TestBelow (",
 		"killed   max/max.go: a crash: panic: runtime error: index out of range [1] with length 1",
 		"SURVIVED max/max.go: nobody looks: no test fails (",
 		"ERROR    max/max.go: a name that is none: does not compile: max/max.go:18:9: undefined: counter (",
@@ -63,11 +61,11 @@ func TestEachKindOfMutant(t *testing.T) {
 	}
 	rows := map[string]string{}
 	for line := range strings.Lines(out.String()) {
-		if f := strings.Fields(line); len(f) == 5 {
-			rows[f[0]] = strings.Join(f[1:4], " ")
+		if f := strings.Fields(line); len(f) == 6 {
+			rows[f[0]] = strings.Join(f[1:5], " ")
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"package": "killed SURVIVED ERROR", "max": "3 1 1", "bare": "0 0 1", "all": "3 1 2"}, rows); diff != "" {
+	if diff := cmp.Diff(map[string]string{"package": "killed HANGS SURVIVED ERROR", "max": "2 1 1 1", "bare": "0 0 0 1", "all": "2 1 1 2"}, rows); diff != "" {
 		t.Errorf("counts: %s", diff)
 	}
 	if t.Failed() {
@@ -93,21 +91,67 @@ func TestTestsThatFailAnywayKillNothing(t *testing.T) {
 	}
 }
 
-// The list fits the code as it is: a change of a line must change the line's
+// A package of another module tests a mutant of this one, which a replace brings
+// to it. Tests that take long run last, and must notice alone, too.
+func TestOtherModulesTests(t *testing.T) {
+	t.Parallel()
+	o := tiny(t, "")
+	write(t, filepath.Join(o.root, "mutants.txt"), "# none here\n")
+	house := filepath.Join(o.root, "house")
+	if err := os.MkdirAll(filepath.Join(house, "slow"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(house, "go.mod"), "module example.com/house\n\ngo 1.26\n\nrequire example.com/tiny v0.0.0\n\nreplace example.com/tiny => ../\n")
+	write(t, filepath.Join(house, "slow", "slow_test.go"), `package slow
+
+import (
+	"testing"
+	"time"
+
+	"example.com/tiny/max"
+)
+
+func TestQuick(t *testing.T) {}
+
+func TestSlow(t *testing.T) {
+	t.Run("part", func(t *testing.T) {
+		t.Parallel()
+		time.Sleep(400 * time.Millisecond)
+		if max.Name() != "max" {
+			t.Error("another name")
+		}
+	})
+}
+`)
+	write(t, filepath.Join(house, "mutants.txt"), "max/max.go: a name [by ./house/slow]\n\t\"max\"\n\t\"min\"\n")
+	var out strings.Builder
+	if err := command(t.Context(), &out, o); err != nil || !strings.Contains(out.String(), "a name [by ./house/slow]: TestSlow (") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// What was killed does not run again, what survived does.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	o := tiny(t, "", "-resume", "log", "-run", "nobody|crash")
+	for _, want := range []string{" 0 of them resumed", " 1 of them resumed"} {
+		var out strings.Builder
+		err := command(t.Context(), &out, o)
+		if err == nil || err.Error() != "1 survived, 0 errors, 0 hang" || !strings.Contains(out.String(), want) {
+			t.Errorf("%v, and nowhere %q\n%s", err, want, out.String())
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(o.root, "log")); err != nil || strings.Count(string(text), "\n") != 3 {
+		t.Errorf("not three results: %v\n%s", err, text)
+	}
+}
+
+// The lists fit the code as it is: a change of a line must change the line's
 // mutants, too.
 func TestTheListFits(t *testing.T) {
 	t.Parallel()
-	const root = "../.."
-	text, err := os.ReadFile(filepath.Join(root, "check", "mutants.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := fits(root, list); err != nil {
-		t.Error(err)
+	if list, err := lists("../.."); err != nil || len(list) == 0 {
+		t.Errorf("%d mutants: %v", len(list), err)
 	}
 }
 
@@ -122,6 +166,9 @@ max/max.go: too often
 max/min.go: no file
 	return a
 	return b
+max/max.go: no folder [by ./maximum]
+	return "max"
+	return "mix"
 max/max.go: fine
 	return "max"
 	return "min"
@@ -132,9 +179,10 @@ max/max.go: fine
 		t.Fatal("the list passes")
 	}
 	for _, want := range []string{
-		"line 1: max/max.go: gone: the old text must be in the file once, and is in it 0 times: if a >= b {",
-		"line 4: max/max.go: too often: the old text must be in the file once, and is in it 5 times: count",
-		"line 7: open ",
+		"mutants.txt:1: max/max.go: gone: the old text must be in the file once, and is in it 0 times: if a >= b {",
+		"mutants.txt:4: max/max.go: too often: the old text must be in the file once, and is in it 5 times: count",
+		"mutants.txt:7: open ",
+		"mutants.txt:10: stat ",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\ndoes not say %q", err, want)
@@ -147,19 +195,19 @@ max/max.go: fine
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	list, err := parse("# comment\n\n a/b.go: x: y [histories: ledger] \n\t\told  text\t\n\tnew\n# comment\nc.go: z\n\t# no comment\n\t1\nc.go: gone\n\told\n\t\n\n")
+	list, err := parse("l", "# comment\n\n a/b.go: x: y [by ./d/e] [histories: ledger] \n\t\told  text\t\n\tnew\n# comment\nc.go: z [by .]\n\t# no comment\n\t1\nc.go: gone\n\told\n\t\n\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []mutant{
-		{line: 3, file: "a/b.go", what: "x: y [histories: ledger]", old: "old  text", new: "new"},
-		{line: 7, file: "c.go", what: "z", old: "# no comment", new: "1"},
-		{line: 10, file: "c.go", what: "gone", old: "old"},
+		{at: "l:3", File: "a/b.go", What: "x: y [by ./d/e] [histories: ledger]", By: "d/e", Old: "old  text", New: "new"},
+		{at: "l:7", File: "c.go", What: "z [by .]", By: ".", Old: "# no comment", New: "1"},
+		{at: "l:10", File: "c.go", What: "gone", Old: "old"},
 	}
 	if diff := cmp.Diff(want, list, cmp.AllowUnexported(mutant{})); diff != "" {
 		t.Error(diff)
 	}
-	if got := want[0].pkg() + " " + want[1].pkg(); got != "./a ./." {
+	if got := want[0].pkg() + " " + want[2].pkg() + " " + (mutant{File: "a/b.go"}).pkg(); got != "d/e . a" {
 		t.Errorf("packages %s", got)
 	}
 }
@@ -167,15 +215,15 @@ func TestParse(t *testing.T) {
 func TestParseNamesEveryBadEntry(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, list, want string }{
-		{"no name", "a.go\n\tx\n\ty\n", "line 1: want FILE: WHAT"},
-		{"text alone", "\tx\n", "line 1: want FILE: WHAT"},
-		{"no text", "a.go: n\n", "line 1: a.go: n: 0 lines that begin with a tab"},
-		{"three texts", "a.go: n\n\tx\n\ty\n\tz\n", "line 1: a.go: n: 3 lines"},
-		{"no change", "a.go: n\n\tx\n\tx\n", "line 1: a.go: n: the new text is the old one"},
-		{"twice", "a.go: n\n\tx\n\ty\na.go: o\n\tx\n\ty\n", "line 4: a.go: o: the same as line 1"},
-		{"the second, too", "a.go\nb.go: n\n\n\tx\n", "line 2: b.go: n: 0 lines"},
+		{"no name", "a.go\n\tx\n\ty\n", "l:1: want FILE: WHAT"},
+		{"text alone", "\tx\n", "l:1: want FILE: WHAT"},
+		{"no text", "a.go: n\n", "l:1: a.go: n: 0 lines that begin with a tab"},
+		{"three texts", "a.go: n\n\tx\n\ty\n\tz\n", "l:1: a.go: n: 3 lines"},
+		{"no change", "a.go: n\n\tx\n\tx\n", "l:1: a.go: n: the new text is the old one"},
+		{"twice", "a.go: n\n\tx\n\ty\na.go: o\n\tx\n\ty\n", "l:4: a.go: o: the same as l:1"},
+		{"the second, too", "a.go\nb.go: n\n\n\tx\n", "l:2: b.go: n: 0 lines"},
 	} {
-		if _, err := parse(test.list); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := parse("l", test.list); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)
 		}
 	}
@@ -185,7 +233,7 @@ func TestPartsShareTheList(t *testing.T) {
 	t.Parallel()
 	var list []mutant
 	for i := range 10 {
-		list = append(list, mutant{line: i})
+		list = append(list, mutant{at: string(rune('0' + i))})
 	}
 	var got []string
 	for _, text := range []string{"1/3", "2/3", "3/3", "1/1"} {
@@ -195,7 +243,7 @@ func TestPartsShareTheList(t *testing.T) {
 		}
 		var lines strings.Builder
 		for _, m := range p.of(list) {
-			lines.WriteByte(byte('0' + m.line))
+			lines.WriteString(m.at)
 		}
 		got = append(got, lines.String())
 	}

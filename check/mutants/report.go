@@ -1,49 +1,85 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"time"
 )
 
-// summary prints how many were killed in each package, and fails when not all
-// were, naming those that were not.
+// resumed opens the file of -resume and divides the mutants into those that it
+// says were killed or hung, and the rest.
+func resumed(file string, list []mutant) (*os.File, []result, []mutant, error) {
+	log, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	done := map[mutant]result{}
+	for d := json.NewDecoder(log); ; {
+		var res result
+		if err := d.Decode(&res); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, nil, nil, errors.Join(fmt.Errorf("%s: %w", file, err), log.Close())
+		}
+		if res.Outcome == killed || res.Outcome == hangs {
+			done[res.Mutant] = res
+		}
+	}
+	var old []result
+	var rest []mutant
+	for _, m := range list {
+		key := m
+		key.at = ""
+		if res, ok := done[key]; ok {
+			old = append(old, res)
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	return log, old, rest, nil
+}
+
+// summary prints how many were killed in each package and names those that were
+// not. It fails if one survived or did not run.
 func summary(w io.Writer, results []result, took time.Duration) error {
 	type count struct {
-		outcomes [3]int
-		took     time.Duration
+		outcomes map[outcome]int
+		seconds  float64
 	}
 	counts := map[string]*count{}
-	total := count{took: took}
+	total := count{outcomes: map[outcome]int{}, seconds: took.Seconds()}
 	for _, r := range results {
-		dir := path.Dir(r.file)
+		dir := path.Dir(r.Mutant.File)
 		if counts[dir] == nil {
-			counts[dir] = &count{}
+			counts[dir] = &count{outcomes: map[outcome]int{}}
 		}
-		for _, c := range []*count{counts[dir], &total} {
-			c.outcomes[r.outcome]++
-		}
-		counts[dir].took += r.took
+		counts[dir].outcomes[r.Outcome]++
+		counts[dir].seconds += r.Seconds
+		total.outcomes[r.Outcome]++
 	}
 	row := func(name string, c *count) {
-		fmt.Fprintf(w, "%-32s %6d %8d %5d %7.1f\n", name, c.outcomes[killed], c.outcomes[survived], c.outcomes[invalid], c.took.Seconds())
+		fmt.Fprintf(w, "%-32s %6d %5d %8d %5d %7.1f\n", name, c.outcomes[killed], c.outcomes[hangs], c.outcomes[survived], c.outcomes[invalid], c.seconds)
 	}
-	fmt.Fprintf(w, "\n%-32s %6s %8s %5s %7s\n", "package", "killed", "SURVIVED", "ERROR", "seconds")
+	fmt.Fprintf(w, "\n%-32s %6s %5s %8s %5s %7s\n", "package", killed, hangs, survived, invalid, "seconds")
 	for _, dir := range slices.Sorted(maps.Keys(counts)) {
 		row(dir, counts[dir])
 	}
 	row("all", &total)
-	if total.outcomes[killed] == len(results) {
-		return nil
-	}
-	fmt.Fprintln(w)
-	for _, r := range results {
-		if r.outcome != killed {
-			fmt.Fprintf(w, "%-8s %s: %s\n", r.outcome, r.mutant, r.by)
+	for _, how := range []outcome{hangs, survived, invalid} {
+		for _, r := range results {
+			if r.Outcome == how {
+				fmt.Fprintf(w, "%-8s %s: %s\n", how, r.Mutant, r.By)
+			}
 		}
 	}
-	return fmt.Errorf("%d survived, %d errors", total.outcomes[survived], total.outcomes[invalid])
+	if total.outcomes[survived]+total.outcomes[invalid] == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d survived, %d errors, %d hang", total.outcomes[survived], total.outcomes[invalid], total.outcomes[hangs])
 }

@@ -26,7 +26,7 @@ func NewCheckout(db *dynamodb.Client) (Checkout, error) {
 	if err != nil {
 		return Checkout{}, err
 	}
-	days, err := counter.New(db, "checkout-days", tzclock.Stockholm, &counter.Config{ScopeAttr: "customer"})
+	days, err := counter.New(db, "checkout-days", tzclock.Stockholm, &counter.Config{Names: map[string]string{"chatId": "customer"}})
 	return Checkout{seen, days}, err
 }
 

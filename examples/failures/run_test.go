@@ -54,7 +54,7 @@ func (r *run) now() time.Time { return r.start.Add(time.Since(r.began)) }
 // client returns one whose requests are drawn as the worker's.
 func (r *run) client(worker string) *dynamodb.Client {
 	o := r.db.Client().Options()
-	o.HTTPClient = recorder{r.db.HTTPClient(), r, worker}
+	o.HTTPClient = recorder{r.db.Client().Options().HTTPClient, r, worker}
 	return dynamodb.New(o)
 }
 
@@ -160,7 +160,7 @@ func (c recorder) answer(in sent, reply []byte, status int) string {
 		why = "counted before"
 	case me == row["claim"]:
 		why += " by this worker"
-	case !c.now().Before(time.Unix(expiry, 0).Add(-ledger.Grace)):
+	case !c.now().Before(time.Unix(expiry, 0).Add(-time.Hour)):
 		why += ", expired"
 	case row["result"] != "":
 		why += ", " + row["result"]

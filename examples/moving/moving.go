@@ -1,5 +1,5 @@
 // Package moving uses the library on existing tables. For two of them a Config can
-// use the existing names (names.go). For a log of orders it cannot: the log moves
+// use the existing names (names.go). A log of orders has other values, too: it moves
 // into package activity while it is being written. docs/own-table.md walks through
 // it.
 package moving
@@ -39,7 +39,7 @@ type Log struct {
 
 // NewLog returns the store that the log moves into.
 func NewLog(api activity.API, table string) (*activity.Store, error) {
-	return activity.New(api, table, &activity.Config{ActorType: activity.String, ScopeAttr: "customer", ActorAttr: "clerk"})
+	return activity.New(api, table, &activity.Config{ActorType: activity.String, Names: map[string]string{"chatId": "customer", "userId": "clerk"}})
 }
 
 // Entry is an entry of the log: a step of an order, and the clerk who took it.

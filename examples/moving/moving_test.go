@@ -1,7 +1,6 @@
 package moving_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,10 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/moving"
 )
@@ -184,37 +181,18 @@ func moveAll(m *move, seed uint64) {
 	}
 }
 
-// late lets something happen between the import's read and its first write.
-type late struct {
-	activity.API
-	before func()
-}
-
-func (l *late) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if before := l.before; before != nil {
-		l.before = nil
-		before()
-	}
-	return l.API.PutItem(ctx, in, o...)
-}
-
 // An entry that is taken back after the import has read it does not come back.
 func TestTakenBackUnderTheImport(t *testing.T) {
 	t.Parallel()
 	m := openMove(t)
 	e := moving.Entry{Customer: "ann", Order: "1001", Step: "placed", Clerk: "dora", At: noon}
 	m.write(moving.OldOnly, e)
-	slow := m.log
-	var err error
-	slow.New, err = moving.NewLog(&late{API: m.db.Client(), before: func() {
+	m.db.Inject(dynamotest.Fault{Op: "PutItem", Do: dynamotest.Before(func() {
 		if err := m.at(moving.ReadOld).Remove(t.Context(), e); err != nil {
 			t.Error(err)
 		}
-	}}, m.db.Name("activities"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := slow.Import(t.Context(), moving.Mark{}, 4, func(moving.Mark) error { return nil }); err != nil {
+	})})
+	if err := m.log.Import(t.Context(), moving.Mark{}, 4, func(moving.Mark) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	m.same(true)

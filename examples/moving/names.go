@@ -8,13 +8,13 @@ import (
 
 // Processed returns a ledger on an existing table of processed events.
 func Processed(api ledger.API, table string) (*ledger.Store, error) {
-	return ledger.New(api, table, &ledger.Config{KeyAttr: "eventId", TTLAttr: "expires"})
+	return ledger.New(api, table, &ledger.Config{Names: map[string]string{"pk": "eventId", "expiresAt": "expires"}})
 }
 
 // Usage returns a counter that continues the counts in a table of the
 // customers' usage by day.
 func Usage(api counter.API, table string) (*counter.Store, error) {
 	return counter.New(api, table, tzclock.UTC, &counter.Config{
-		ScopeAttr: "customer", DateAttr: "day", CountAttr: "used", TTLAttr: "expires",
+		Names: map[string]string{"chatId": "customer", "date": "day", "count": "used", "ttl": "expires"},
 	})
 }

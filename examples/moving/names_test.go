@@ -148,7 +148,7 @@ func TestUsageIsCountedOn(t *testing.T) {
 		t.Errorf("10 more: %+v", grant)
 	}
 	// A counter with another name for the count counts separately.
-	other, err := counter.New(db.Client(), db.Name("usage"), tzclock.UTC, &counter.Config{ScopeAttr: "customer", DateAttr: "day", TTLAttr: "expires"})
+	other, err := counter.New(db.Client(), db.Name("usage"), tzclock.UTC, &counter.Config{Names: map[string]string{"chatId": "customer", "date": "day", "ttl": "expires"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestAWriteSetsTheExpiry(t *testing.T) {
 	db.Create(usage.Table())
 	const kept = 2 * 365 * 24 * time.Hour
 	longer, err := counter.New(db.Client(), db.Name("usage"), tzclock.UTC, &counter.Config{
-		ScopeAttr: "customer", DateAttr: "day", CountAttr: "used", TTLAttr: "expires", Retention: kept,
+		Names: map[string]string{"chatId": "customer", "date": "day", "count": "used", "ttl": "expires"}, Retention: kept,
 	})
 	if err != nil {
 		t.Fatal(err)

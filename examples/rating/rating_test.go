@@ -1,18 +1,14 @@
 package rating_test
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/rating"
-	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -81,31 +77,12 @@ func TestALostReply(t *testing.T) {
 	wantRating(t, ratings, rating.Rating{Stars: 5, Worst: 5, Ratings: 1})
 }
 
-// late lets another write come between the read and the write.
-type late struct {
-	record.API
-	before func()
-}
-
-func (l *late) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if before := l.before; before != nil {
-		l.before = nil
-		before()
-	}
-	return l.API.UpdateItem(ctx, in, o...)
-}
-
 // The write that lost the race is computed again, from the row that won.
 func TestALostRace(t *testing.T) {
 	db, ratings := open(t)
-	second, err := rating.New(&late{
-		API:    db.Client(),
-		before: func() { rate(t, ratings, delivery(t, "1001"), 2, event.Created) },
-	}, ratings.Table().Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rate(t, second, delivery(t, "1002"), 4, event.Created)
+	other := func() { rate(t, ratings, delivery(t, "1001"), 2, event.Created) }
+	db.Inject(dynamotest.Fault{Do: dynamotest.Before(other), Op: "UpdateItem"})
+	rate(t, ratings, delivery(t, "1002"), 4, event.Created)
 	wantRating(t, ratings, rating.Rating{Stars: 6, Worst: 2, Ratings: 2})
 }
 

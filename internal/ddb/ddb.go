@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -100,6 +102,32 @@ func Action(reason types.CancellationReason) (old Item, refused bool, err error)
 	}
 }
 
+// PutAction is the put as an action of a transaction. The caller may add to it.
+func PutAction(in *dynamodb.PutItemInput) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName:                           in.TableName,
+		Item:                                in.Item,
+		ConditionExpression:                 in.ConditionExpression,
+		ExpressionAttributeNames:            maps.Clone(in.ExpressionAttributeNames),
+		ExpressionAttributeValues:           in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}
+
+// UpdateAction is the update as an action of a transaction. The caller may add to
+// it.
+func UpdateAction(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName:                           in.TableName,
+		Key:                                 in.Key,
+		UpdateExpression:                    in.UpdateExpression,
+		ConditionExpression:                 in.ConditionExpression,
+		ExpressionAttributeNames:            maps.Clone(in.ExpressionAttributeNames),
+		ExpressionAttributeValues:           in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}
+
 // Contended reports whether any action of a cancelled transaction met a
 // transaction under way, whatever the reasons of the other actions. Another
 // action's failed condition may come from that very transaction, part of whose
@@ -110,9 +138,6 @@ func Contended(err error) bool {
 		return codeOf(reason) == "TransactionConflict"
 	})
 }
-
-// ErrContended is record.ErrContended, which is here for the ledger to know.
-var ErrContended = errors.New("record: other writers changed the row first at every attempt")
 
 // Throttled reports whether a service of AWS had no capacity for the request, by
 // the codes that the SDK knows, or DynamoDB none for actions of a cancelled transaction whose other reasons, if any, are conflicts

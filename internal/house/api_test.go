@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,44 +44,66 @@ func TestExportedAPI(t *testing.T) {
 	}
 }
 
-// publicPackages returns the packages that a user can import, as the compiler
-// saw them, with methods of embedded types and values of constants.
-func publicPackages(t *testing.T) []*types.Package {
-	t.Helper()
-	sources(t) // go test's cache notices files that this process reads, not those that go list reads
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Name,Export", "./...")
+// listed is a package of the module, or one that those import.
+type listed struct {
+	ImportPath, Name, Dir, Export string
+	GoFiles, Imports              []string
+}
+
+var listAll = sync.OnceValues(func() ([]listed, error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Dir,Export,GoFiles,Imports", "./...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	var all []listed
+	for list := json.NewDecoder(bytes.NewReader(out)); ; {
+		var pkg listed
+		if err := list.Decode(&pkg); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, pkg)
+	}
+})
+
+// packages returns every package after those that it imports, as the go command
+// lists them, and what opens their compiled declarations.
+func packages(t *testing.T) ([]listed, importer.Lookup) {
+	t.Helper()
+	sources(t) // go test's cache sees what this process reads, not what go list does
+	all, err := listAll()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
 	exports := map[string]string{}
-	var public []string
-	for list := json.NewDecoder(bytes.NewReader(out)); ; {
-		var pkg struct{ ImportPath, Name, Export string }
-		if err := list.Decode(&pkg); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	for _, pkg := range all {
 		exports[pkg.ImportPath] = pkg.Export
-		folder, ours := strings.CutPrefix(pkg.ImportPath, module+"/")
-		if ours && pkg.Name != "main" && !strings.Contains(folder, "internal/") && !strings.HasPrefix(folder, "examples/") {
-			public = append(public, pkg.ImportPath)
-		}
 	}
-	gc := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
-	})
-	var pkgs []*types.Package
-	for _, path := range public {
-		pkg, err := gc.Import(path)
+	return all, func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+}
+
+// publicPackages returns the packages that a user can import, as the compiler
+// saw them, with methods of embedded types and values of constants.
+func publicPackages(t *testing.T) []*types.Package {
+	t.Helper()
+	all, lookup := packages(t)
+	gc := importer.ForCompiler(token.NewFileSet(), "gc", lookup)
+	var public []*types.Package
+	for _, pkg := range all {
+		folder, ours := strings.CutPrefix(pkg.ImportPath, module+"/")
+		if !ours || pkg.Name == "main" || strings.Contains(folder, "internal/") || strings.HasPrefix(folder, "examples/") {
+			continue
+		}
+		typed, err := gc.Import(pkg.ImportPath)
 		if err != nil {
 			t.Fatal(err)
 		}
-		pkgs = append(pkgs, pkg)
+		public = append(public, typed)
 	}
-	return pkgs
+	return public
 }
 
 // unnamed matches the compiler's names for unnamed results.

@@ -15,14 +15,14 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 )
 
-// A Go snippet of the README, or of a page in docs, follows a comment that
-// names its file, and is in that file to the letter.
+// A Go snippet of a page follows a comment that names its file, and is in that file
+// to the letter.
 var snippet = regexp.MustCompile("(?s)(?:<!-- from ([^ ]+) -->\n)?```go\n(.*?)```")
 
 func TestSnippetsAreCode(t *testing.T) {
 	t.Parallel()
 	var found [][]string
-	for _, page := range pages(t) {
+	for _, page := range everyPage(t) {
 		text := read(t, page)
 		of := snippet.FindAllStringSubmatch(text, -1)
 		if blocks := strings.Count(text, "```go\n"); len(of) != blocks {

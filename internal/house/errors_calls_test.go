@@ -1,16 +1,11 @@
 package house
 
 import (
-	"bytes"
-	"encoding/json"
 	"go/ast"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,34 +22,19 @@ type calls map[string][]string
 // and the internal packages that they are made of.
 func libraryCalls(t *testing.T) calls {
 	t.Helper()
-	sources(t) // go test's cache sees what this process reads, not what go list does
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export",
-		"./activity", "./alias", "./counter", "./ema", "./ledger", "./memory", "./message", "./pattern", "./record", "./schema")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	type listed struct {
-		ImportPath, Dir, Export string
-		GoFiles                 []string
-	}
-	exports := map[string]string{}
-	var ours []listed
-	for list := json.NewDecoder(bytes.NewReader(out)); ; {
-		var pkg listed
-		if err := list.Decode(&pkg); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		exports[pkg.ImportPath] = pkg.Export
-		if strings.HasPrefix(pkg.ImportPath, module+"/") {
-			ours = append(ours, pkg)
-		}
+	all, lookup := packages(t)
+	needed := map[string]bool{}
+	for _, name := range strings.Fields("activity alias counter ema ledger memory message pattern record schema") {
+		needed[module+"/"+name] = true
 	}
 	c := calls{}
-	for _, pkg := range ours {
+	for _, pkg := range slices.Backward(all) { // what it imports comes before it
+		if !needed[pkg.ImportPath] || !strings.HasPrefix(pkg.ImportPath, module+"/") {
+			continue
+		}
+		for _, name := range pkg.Imports {
+			needed[name] = true
+		}
 		fset := token.NewFileSet()
 		var files []*ast.File
 		for _, name := range pkg.GoFiles {
@@ -65,9 +45,7 @@ func libraryCalls(t *testing.T) calls {
 			files = append(files, file)
 		}
 		info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
-		conf := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
-			return os.Open(exports[path])
-		})}
+		conf := types.Config{Importer: importer.ForCompiler(fset, "gc", lookup)}
 		if _, err := conf.Check(pkg.ImportPath, fset, files, info); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 // An errorRow is a row of docs/errors.md.
 type errorRow struct {
 	name string   // counter.ErrFull, event.InputError
-	by   []string // what returns it: counter.Take, counter.TakeItem.Outcome
+	by   []string // what returns it: counter.Take, record.ApplyItem.Outcome
 }
 
 // errorRows returns the rows of the page that begin with an error.
@@ -125,9 +125,6 @@ var notReturned = map[string]string{
 	"alias.TakenError": "Forget",
 	// They replay the result that it holds.
 	"ledger.DoneError": "Do DoTx",
-	// A page makes a cursor of it, and the others read all.
-	"activity.ErrReadAtMost": "ByActorPage ByActorAndNamePage ByNamePage InScopePage Count Tally",
-	"message.ErrReadAtMost":  "ByActorPage InScopePage Recent",
 }
 
 // The last column names all calls of the error's package that return it and no other,

@@ -182,14 +182,10 @@ func activityCalls(s *activity.Store, ev event.Event) methods {
 		"Count": func(ctx context.Context) error {
 			return failure(s.Count(ctx, activity.Filter{Scope: home, Name: wash}))
 		},
-		"InScope":            func(ctx context.Context) error { return walked(s.InScope(ctx, home, r)) },
-		"InScopePage":        func(ctx context.Context) error { return failure(s.InScopePage(ctx, home, r)) },
-		"ByActor":            func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, r)) },
-		"ByActorPage":        func(ctx context.Context) error { return failure(s.ByActorPage(ctx, anna, r)) },
-		"ByName":             func(ctx context.Context) error { return walked(s.ByName(ctx, home, wash, r)) },
-		"ByNamePage":         func(ctx context.Context) error { return failure(s.ByNamePage(ctx, home, wash, r)) },
-		"ByActorAndName":     func(ctx context.Context) error { return walked(s.ByActorAndName(ctx, home, anna, wash, r)) },
-		"ByActorAndNamePage": func(ctx context.Context) error { return failure(s.ByActorAndNamePage(ctx, home, anna, wash, r)) },
+		"InScope":        func(ctx context.Context) error { return walked(s.InScope(ctx, home, r)) },
+		"ByActor":        func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, r)) },
+		"ByName":         func(ctx context.Context) error { return walked(s.ByName(ctx, home, wash, r)) },
+		"ByActorAndName": func(ctx context.Context) error { return walked(s.ByActorAndName(ctx, home, anna, wash, r)) },
 	}
 }
 
@@ -259,7 +255,6 @@ func ledgerCalls(s *ledger.Store, token string) methods {
 		"MarkSeen": func(ctx context.Context) error { return failure(s.MarkSeen(ctx, home)) },
 		"Get":      func(ctx context.Context) error { return missing(s.Get(ctx, home)) },
 		"List":     func(ctx context.Context) error { return walked(s.List(ctx, ledger.Filter{})) },
-		"ListPage": func(ctx context.Context) error { return failure(s.ListPage(ctx, ledger.Filter{})) },
 		"Reopen":   func(ctx context.Context) error { return s.Reopen(ctx, ledger.Record{Key: home}) },
 		"Erase":    func(ctx context.Context) error { return s.Erase(ctx, home) },
 		"Forget":   func(ctx context.Context) error { return s.Forget(ctx, ledger.Record{Key: home}) },
@@ -297,15 +292,13 @@ func messageCalls(s *message.Store) methods {
 		"Save": func(ctx context.Context) error {
 			return failure(s.Save(ctx, message.Message{Scope: home, Seq: 1, At: noon}))
 		},
-		"DropRaw":     func(ctx context.Context) error { return s.DropRaw(ctx, home, 7) },
-		"Erase":       func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
-		"EraseActor":  func(ctx context.Context) error { return failure(s.EraseActor(ctx, anna)) },
-		"ByActor":     func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, message.TimeRange{})) },
-		"ByActorPage": func(ctx context.Context) error { return failure(s.ByActorPage(ctx, anna, message.TimeRange{})) },
-		"Get":         func(ctx context.Context) error { return missing(s.Get(ctx, home, 1)) },
-		"Recent":      func(ctx context.Context) error { return failure(s.Recent(ctx, home, 1)) },
-		"InScope":     func(ctx context.Context) error { return walked(s.InScope(ctx, home, message.Range{})) },
-		"InScopePage": func(ctx context.Context) error { return failure(s.InScopePage(ctx, home, message.Range{})) },
+		"DropRaw":    func(ctx context.Context) error { return s.DropRaw(ctx, home, 7) },
+		"Erase":      func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
+		"EraseActor": func(ctx context.Context) error { return failure(s.EraseActor(ctx, anna)) },
+		"ByActor":    func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, message.TimeRange{})) },
+		"Get":        func(ctx context.Context) error { return missing(s.Get(ctx, home, 1)) },
+		"Recent":     func(ctx context.Context) error { return failure(s.Recent(ctx, home, 1)) },
+		"InScope":    func(ctx context.Context) error { return walked(s.InScope(ctx, home, message.Range{})) },
 		"FastConversation": func(ctx context.Context) error {
 			return failure(s.FastConversation(ctx, message.FastConversation{Scope: home, Seq: 2, Actor: anna, At: noon}))
 		},

@@ -35,7 +35,7 @@ var taken = []string{
 	"activity.Record: At", "alias.Match: text", "ema.Observe: Value",
 	"ledger.Forget: Record.Attempts", "ledger.Forget: Record.Fence", "ledger.Forget: Record.LastError",
 	"ledger.Forget: Record.Nonce", "ledger.Forget: Record.Notes", "ledger.Forget: Record.Source",
-	"ledger.List: Filter.Source", "ledger.ListPage: Filter.Source",
+	"ledger.List: Filter.Source",
 	"ledger.Reopen: Record.Attempts", "ledger.Reopen: Record.Fence", "ledger.Reopen: Record.LastError",
 	"ledger.Reopen: Record.Nonce", "ledger.Reopen: Record.Notes", "ledger.Reopen: Record.Source",
 	"own.Apply: Method", "own.ApplyAll: Method", "own.ApplyItem: Method", "own.Set: Method",

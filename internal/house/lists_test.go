@@ -50,17 +50,6 @@ func TestListsOfNothingAreNil(t *testing.T) {
 
 	nothing[event.Outcome](t, "RecordMany")(acts.RecordMany(ctx, []activity.Activity{}))
 	nothing[activity.Activity](t, "OfEvent")(acts.OfEvent(ctx, home, ev))
-	for name, page := range map[string]func(activity.Range) (activity.Page, error){
-		"InScopePage": func(r activity.Range) (activity.Page, error) { return acts.InScopePage(ctx, home, r) },
-		"ByActorPage": func(r activity.Range) (activity.Page, error) { return acts.ByActorPage(ctx, anna, r) },
-		"ByNamePage":  func(r activity.Range) (activity.Page, error) { return acts.ByNamePage(ctx, home, wash, r) },
-		"ByActorAndNamePage": func(r activity.Range) (activity.Page, error) {
-			return acts.ByActorAndNamePage(ctx, home, anna, wash, r)
-		},
-	} {
-		got, err := page(activity.Range{})
-		nothing[activity.Activity](t, name)(got.Activities, err)
-	}
 	for range 2 { // cold, and then from the cache
 		nothing[alias.Alias](t, "All")(book.All(ctx, home))
 		nothing[alias.Alias](t, "Refresh")(book.Refresh(ctx, home))
@@ -70,8 +59,6 @@ func TestListsOfNothingAreNil(t *testing.T) {
 	nothing[ema.Average](t, "All")(averages.All(ctx, anna))
 	nothing[pattern.Habit](t, "All")(habits.All(ctx, home, anna))
 	nothing[message.Message](t, "Recent")(said.Recent(ctx, home, 1))
-	got, err := said.InScopePage(ctx, home, message.Range{})
-	nothing[message.Message](t, "InScopePage")(got.Messages, err)
 }
 
 // With an error a list is nil: rows that were read before it are not half an

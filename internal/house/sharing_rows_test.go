@@ -32,7 +32,7 @@ type shop struct {
 
 // newShop returns the stores on one table. The counter uses the others' key.
 func newShop(db *dynamodb.Client, table string) (shop, []schema.Table, error) {
-	limits, err1 := counter.New(db, table, tzclock.UTC, &counter.Config{ScopeAttr: "pk", DateAttr: "sk"})
+	limits, err1 := counter.New(db, table, tzclock.UTC, &counter.Config{Names: map[string]string{"chatId": "pk", "date": "sk"}})
 	words, err2 := alias.New(db, table, nil)
 	habits, err3 := pattern.New(db, table, tzclock.UTC, nil)
 	efforts, err4 := ema.New(db, table, nil)
@@ -169,7 +169,7 @@ func TestOnePrefixIsOnePartition(t *testing.T) {
 func TestTwoCountersOfOneTable(t *testing.T) {
 	t.Parallel()
 	s, db, table := openShop(t)
-	other, err := counter.New(db.Client(), table, tzclock.UTC, &counter.Config{ScopeAttr: "pk", DateAttr: "sk"})
+	other, err := counter.New(db.Client(), table, tzclock.UTC, &counter.Config{Names: map[string]string{"chatId": "pk", "date": "sk"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestACountAmongActivities(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
 	log, err1 := activity.New(db.Client(), db.Name("log"), &activity.Config{ActorType: activity.String})
-	limits, err2 := counter.New(db.Client(), db.Name("log"), tzclock.UTC, &counter.Config{DateAttr: "activityId"})
+	limits, err2 := counter.New(db.Client(), db.Name("log"), tzclock.UTC, &counter.Config{Names: map[string]string{"date": "activityId"}})
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestACountAmongActivities(t *testing.T) {
 func TestOneTTLAttribute(t *testing.T) {
 	t.Parallel()
 	s, db, table := openShop(t)
-	other, err := counter.New(db.Client(), table, tzclock.UTC, &counter.Config{ScopeAttr: "pk", DateAttr: "sk", TTLAttr: "expires"})
+	other, err := counter.New(db.Client(), table, tzclock.UTC, &counter.Config{Names: map[string]string{"chatId": "pk", "date": "sk", "ttl": "expires"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package house
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -28,25 +29,25 @@ var definitions = []struct {
 	table func(*testing.T, names) (schema.Table, error)
 }{
 	{"ledger", func(t *testing.T, n names) (schema.Table, error) {
-		return defined(ledger.New(recordtest.Silent(t), table, &ledger.Config{KeyAttr: n.partition, TTLAttr: n.ttl}))
+		return defined(ledger.New(recordtest.Silent(t), table, &ledger.Config{Names: set(map[string]string{"pk": n.partition, "expiresAt": n.ttl})}))
 	}},
 	{"counter", func(t *testing.T, n names) (schema.Table, error) {
-		return defined(counter.New(recordtest.Silent(t), table, tzclock.UTC, &counter.Config{ScopeAttr: n.partition, DateAttr: n.sort, TTLAttr: n.ttl}))
+		return defined(counter.New(recordtest.Silent(t), table, tzclock.UTC, &counter.Config{Names: set(map[string]string{"chatId": n.partition, "date": n.sort, "ttl": n.ttl})}))
 	}},
 	{"activity", func(t *testing.T, n names) (schema.Table, error) {
-		return defined(activity.New(recordtest.Silent(t), table, &activity.Config{ScopeAttr: n.partition}))
+		return defined(activity.New(recordtest.Silent(t), table, &activity.Config{Names: set(map[string]string{"chatId": n.partition, "activityId": n.sort})}))
 	}},
 	{"message", func(t *testing.T, n names) (schema.Table, error) {
-		return defined(message.New(recordtest.Silent(t), table, &message.Config{ScopeAttr: n.partition, SeqAttr: n.sort}))
+		return defined(message.New(recordtest.Silent(t), table, &message.Config{Names: set(map[string]string{"chatId": n.partition, "messageId": n.sort})}))
 	}},
-	{"alias", func(t *testing.T, _ names) (schema.Table, error) {
-		return defined(alias.New(recordtest.Silent(t), table, nil))
+	{"alias", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(alias.New(recordtest.Silent(t), table, &alias.Config{Names: set(map[string]string{"pk": n.partition, "sk": n.sort})}))
 	}},
-	{"pattern", func(t *testing.T, _ names) (schema.Table, error) {
-		return defined(pattern.New(recordtest.Silent(t), table, tzclock.UTC, nil))
+	{"pattern", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(pattern.New(recordtest.Silent(t), table, tzclock.UTC, &pattern.Config{Names: set(map[string]string{"pk": n.partition, "sk": n.sort})}))
 	}},
-	{"ema", func(t *testing.T, _ names) (schema.Table, error) {
-		return defined(ema.New(recordtest.Silent(t), table, nil))
+	{"ema", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(ema.New(recordtest.Silent(t), table, &ema.Config{Names: set(map[string]string{"pk": n.partition, "sk": n.sort})}))
 	}},
 	{"record", func(t *testing.T, _ names) (schema.Table, error) {
 		return defined(record.New(recordtest.Silent(t), table, ratings, nil))
@@ -57,6 +58,12 @@ var definitions = []struct {
 var ratings = record.Kind[int64]{
 	Package: "rating", Type: "RATING", Count: "ratings",
 	Decode: func(row record.Item) (int64, error) { f := record.Read(row); return f.Int("stars"), f.Err() },
+}
+
+// set are the names that are set.
+func set(names map[string]string) map[string]string {
+	maps.DeleteFunc(names, func(_, name string) bool { return name == "" })
+	return names
 }
 
 func defined[S interface{ Table() schema.Table }](store S, err error) (schema.Table, error) {
@@ -111,8 +118,7 @@ func TestSharingMatrix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&keys, "| %s | `%s` | %s |", d.store, of.Key, ttlText(of.TTL))
-		fmt.Fprintln(&keys, settable(t, a))
+		fmt.Fprintf(&keys, "| %s | `%s` | %s |\n", d.store, of.Key, ttlText(of.TTL))
 	}
 	page := read(t, "docs/sharing-tables.md")
 	for _, want := range []string{matrix.String(), keys.String()} {
@@ -127,28 +133,4 @@ func ttlText(ttl string) string {
 		return "–"
 	}
 	return "`" + ttl + "`"
-}
-
-// settable is the rest of a row: which parts of the table's key may have another
-// name.
-func settable(t *testing.T, i int) string {
-	t.Helper()
-	of, err := definitions[i].table(t, names{"p", "s", "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var parts []string
-	if of.Key.Partition.Name == "p" {
-		parts = append(parts, "partition")
-	}
-	if of.Key.Sort.Name == "s" {
-		parts = append(parts, "sort")
-	}
-	if of.TTL == "x" {
-		parts = append(parts, "TTL")
-	}
-	if parts == nil {
-		parts = []string{"–"}
-	}
-	return " " + strings.Join(parts, ", ") + " |"
 }

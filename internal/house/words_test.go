@@ -9,25 +9,26 @@ import (
 	"testing"
 )
 
-// tellTales are forms that make a reader stop, each with a better form.
-// CONTRIBUTING.md has the rule behind them.
+// tellTales are forms that make a reader stop, each with a text that it has, which
+// is found faster, and a better form. CONTRIBUTING.md has the rule behind them.
 var tellTales = []struct {
+	has  string
 	form *regexp.Regexp
 	say  string
 }{
-	{regexp.MustCompile(`\btells whether\b`), "reports whether"},
-	{regexp.MustCompile(`([Tt]here )?\b(is|are|was|were) none\b`), "is not one, or: does not exist"},
-	{regexp.MustCompile(`([Tt]here )?\b(is|are|was|were) no [a-z]+`), "is not a"},
-	{regexp.MustCompile(`\bthere (is|are|was|were)([.,;:)]|$)`), "exists, or: existing"},
-	{regexp.MustCompile(`\b(which|that|what) there (is|are|was|were)\b`), "existing"},
-	{regexp.MustCompile(`\bshall\b`), "must, or: is to"},
-	{regexp.MustCompile(`\bbut (that|for) (a|an|the|it|one|what|this|those|these|its)\b`), "except"},
-	{regexp.MustCompile(`\bbe (it|they) `), "whether"},
-	{regexp.MustCompile(`\bthat which\b`), "what"},
-	{regexp.MustCompile(`\b[Ww]hoever\b`), "if somebody, or the noun"},
-	{regexp.MustCompile(`\b[Bb]esides[,.;]`), "also"},
-	{regexp.MustCompile(`, nor (is|are|does|do|was|were) `), "a sentence of its own"},
-	{regexp.MustCompile(`\bNone (is|are) `), "no X is"},
+	{"tells whether", regexp.MustCompile(`\btells whether\b`), "reports whether"},
+	{" none", regexp.MustCompile(`([Tt]here )?\b(is|are|was|were) none\b`), "is not one, or: does not exist"},
+	{" no ", regexp.MustCompile(`([Tt]here )?\b(is|are|was|were) no [a-z]+`), "is not a"},
+	{"there ", regexp.MustCompile(`\bthere (is|are|was|were)([.,;:)]|$)`), "exists, or: existing"},
+	{" there ", regexp.MustCompile(`\b(which|that|what) there (is|are|was|were)\b`), "existing"},
+	{"shall", regexp.MustCompile(`\bshall\b`), "must, or: is to"},
+	{"but ", regexp.MustCompile(`\bbut (that|for) (a|an|the|it|one|what|this|those|these|its)\b`), "except"},
+	{"be ", regexp.MustCompile(`\bbe (it|they) `), "whether"},
+	{"that which", regexp.MustCompile(`\bthat which\b`), "what"},
+	{"hoever", regexp.MustCompile(`\b[Ww]hoever\b`), "if somebody, or the noun"},
+	{"esides", regexp.MustCompile(`\b[Bb]esides[,.;]`), "also"},
+	{", nor ", regexp.MustCompile(`, nor (is|are|does|do|was|were) `), "a sentence of its own"},
+	{"None ", regexp.MustCompile(`\bNone (is|are) `), "no X is"},
 }
 
 // plain matches text that the forms catch and should not.
@@ -55,13 +56,18 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
+var paragraphs = regexp.MustCompile(`\n\s*(\n|- |\d+\. |\|)|\|`)
+
 // findTellTales reads a text paragraph by paragraph, because a sentence may
 // continue in the next line.
 func findTellTales(t *testing.T, where, text string) {
 	t.Helper()
-	for _, paragraph := range regexp.MustCompile(`\n\s*(\n|- |\d+\. |\|)|\|`).Split(text, -1) {
+	for _, paragraph := range paragraphs.Split(text, -1) {
 		words := strings.Join(strings.Fields(paragraph), " ")
 		for _, tale := range tellTales {
+			if !strings.Contains(words, tale.has) {
+				continue
+			}
 			for _, at := range tale.form.FindAllStringIndex(words, -1) {
 				if !plain.MatchString(words[at[0]:]) {
 					t.Errorf("%s: …%s…: say %s", where, words[max(0, at[0]-30):min(len(words), at[1]+20)], tale.say)

@@ -1,6 +1,5 @@
 // Package payload handles the caller's own data in a record: text, numbers and
-// flags by name, in one map of the row. It also has the filters that query this
-// data.
+// flags by name, in one map of the row.
 package payload
 
 import (
@@ -8,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -44,10 +43,10 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	}
 	encoded := make(ddb.Item, len(data))
 	for name, value := range data {
-		if !validName(name) {
-			return event.BadInput(pkg, field, "must have names of "+nameBound)
+		if !ValidName(name) {
+			return event.BadInput(pkg, field, "must have names of "+NameBound)
 		}
-		stored, err := encode(value)
+		stored, err := Value(value)
 		if err != nil {
 			return event.BadInput(pkg, fmt.Sprintf("%s[%q]", field, name), err.Error())
 		}
@@ -60,31 +59,33 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	return nil
 }
 
-// nameBound describes a name that validName accepts.
-const nameBound = "1 to 255 bytes of UTF-8"
+// NameBound describes a name that ValidName accepts.
+const NameBound = "1 to 255 bytes of UTF-8"
 
-func validName(name string) bool {
+// ValidName reports whether an entry may have the name.
+func ValidName(name string) bool {
 	return name != "" && len(name) <= MaxName && utf8.ValidString(name)
 }
 
 // Decode reads the data of a row, nil if it has none. Its values are text, bool
-// and attributevalue.Number.
-func Decode(row ddb.Item) (map[string]any, error) {
+// and N. N is a parameter because package attributevalue would be in the go.sum of
+// every service that imports package record.
+func Decode[N ~string](row ddb.Item) (map[string]any, error) {
 	stored, err := item.Map(row, Attr)
 	if err != nil || len(stored) == 0 {
 		return nil, err
 	}
 	data := make(map[string]any, len(stored))
 	for name, value := range stored {
-		if data[name] = decode(value); data[name] == nil {
+		if data[name] = Read[N](value); data[name] == nil {
 			return nil, fmt.Errorf("attribute %s has a value that is not text, a number or a bool", Attr)
 		}
 	}
 	return data, nil
 }
 
-// decode returns nil for a type that the format does not have.
-func decode(value types.AttributeValue) any {
+// Read returns a value as Decode has it, nil for a type that the format does not have.
+func Read[N ~string](value types.AttributeValue) any {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
 		return v.Value
@@ -92,7 +93,7 @@ func decode(value types.AttributeValue) any {
 		return v.Value
 	case *types.AttributeValueMemberN:
 		if plain, err := decimal(v.Value); err == nil {
-			return attributevalue.Number(plain)
+			return N(plain)
 		}
 	}
 	return nil
@@ -105,17 +106,17 @@ func Clone(data map[string]any) map[string]any { return maps.Clone(data) }
 // does, whatever their Go type, and takes nil as an empty map.
 func Equal(a, b map[string]any) bool {
 	return maps.EqualFunc(a, b, func(x, y any) bool {
-		p, err := encode(x)
+		p, err := Value(x)
 		if err != nil {
 			return false
 		}
-		q, err := encode(y)
-		return err == nil && decode(p) == decode(q)
+		q, err := Value(y)
+		return err == nil && Read[json.Number](p) == Read[json.Number](q)
 	})
 }
 
-// encode returns the stored form of a value.
-func encode(value any) (types.AttributeValue, error) {
+// Value returns the stored form of a value.
+func Value(value any) (types.AttributeValue, error) {
 	switch v := value.(type) {
 	case string:
 		if !utf8.ValidString(v) {
@@ -150,10 +151,9 @@ func digits(value any) (string, bool) {
 		return fmt.Sprint(v), true
 	case float32, float64: // the fewest digits that give the number back, in its own size
 		return strings.ToLower(fmt.Sprint(v)), true
-	case attributevalue.Number:
-		return string(v), true
-	case json.Number:
-		return string(v), true
+	case interface{ Float64() (float64, error) }: // attributevalue.Number, json.Number
+		text := reflect.ValueOf(v)
+		return text.String(), text.Kind() == reflect.String
 	}
 	return "", false
 }

@@ -81,7 +81,7 @@ func (c calls) load(t *testing.T, folder string, loaded map[string]bool) {
 			name, _ := strconv.Unquote(spec.Path.Value)
 			below, ours := strings.CutPrefix(name, module)
 			packages[path.Base(name)] = true
-			if from := path.Join(root(t), below); ours && !loaded[below] && sends(t, from) {
+			if from := path.Join(root(t), below); ours && !loaded[below] && sends(t, from) && asks(file, path.Base(name)) {
 				loaded[below] = true
 				c.load(t, from, loaded)
 			}
@@ -118,6 +118,22 @@ func (c calls) add(pkg string, fn *ast.FuncDecl, packages map[string]bool) {
 		return true
 	}
 	ast.Inspect(fn.Body, visit)
+}
+
+// silent are the names of package record with which a package that has no Rows makes
+// its actions. Nothing that they name sends a request.
+var silent = []string{"Action", "ErrContended", "Item", "NewAction"}
+
+// asks reports whether the file uses more of the package than silent names.
+func asks(file *ast.File, pkg string) (found bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if selector, ok := n.(*ast.SelectorExpr); ok {
+			of, ok := selector.X.(*ast.Ident)
+			found = found || ok && of.Name == pkg && !slices.Contains(silent, selector.Sel.Name)
+		}
+		return true
+	})
+	return found
 }
 
 // sends reports whether a package has an API of its own.

@@ -24,7 +24,7 @@ func NewLibrary(db *dynamodb.Client, seenTable, limitsTable string, zone tzclock
 	if err != nil {
 		return Library{}, err
 	}
-	names := &counter.Config{ScopeAttr: "customer", DateAttr: "day", CountAttr: "used", TTLAttr: "expiresAt"}
+	names := &counter.Config{Names: map[string]string{"chatId": "customer", "date": "day", "count": "used", "ttl": "expiresAt"}}
 	limits, err := counter.New(db, limitsTable, zone, names)
 	return Library{seen, limits}, err
 }

@@ -74,7 +74,7 @@ func run(root, list, only string, limit int, stories []string) error {
 	return nil
 }
 
-var tagged = regexp.MustCompile(`^(\S+): (.*) \[histories: (\w+)\]$`)
+var tagged = regexp.MustCompile(`^(\S+): (.*) \[histories: (\w+)\]`)
 
 // read returns the entries of the list for histories.
 func read(path string) ([]mutant, error) {

@@ -19,7 +19,7 @@ func TestListAndOverlay(t *testing.T) {
 		return path
 	}
 	source := write("a.go", "package a\n\nconst held = me + fence\n")
-	list := write("list.txt", "# a comment\na.go: not for histories\n\tx\n\ty\n\na.go: no fence [histories: ledger]\n\tme + fence\n\tme\n")
+	list := write("list.txt", "# a comment\na.go: not for histories\n\tx\n\ty\n\na.go: no fence [histories: ledger] [by ./b]\n\tme + fence\n\tme\n")
 
 	all, err := read(list)
 	want := mutant{file: "a.go", name: "no fence", story: "ledger", old: "me + fence", new: "me"}

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"log/slog"
@@ -102,6 +103,7 @@ func TestEveryCrash(t *testing.T) {
 		states = append(states, whole(t, reference))
 	}
 	compactions := 0
+	found := map[[sha256.Size]byte]string{} // many a crash leaves the same disk
 	for _, power := range []bool{true, false} {
 		for failAt := 1; ; failAt++ {
 			m := newModel()
@@ -114,8 +116,12 @@ func TestEveryCrash(t *testing.T) {
 			draw := rand.New(rand.NewPCG(uint64(failAt), 1))
 			for _, img := range images() {
 				name := fmt.Sprintf("operation %d fails, power lost: %v, left: %+v", failAt, power, img)
-				got := restart(t, name, m.crash(img, draw))
-				if got != states[acknowledged] && got != states[acknowledged+under] {
+				left := m.crash(img, draw)
+				sum := left.sum()
+				if found[sum] == "" {
+					found[sum] = restart(t, name, left)
+				}
+				if got := found[sum]; got != states[acknowledged] && got != states[acknowledged+under] {
 					t.Fatalf("%s: after %d acknowledged steps, it is neither as after them nor as after one more: %s", name, acknowledged, cmp.Diff(states[acknowledged], got))
 				}
 			}

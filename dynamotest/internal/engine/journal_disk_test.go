@@ -2,11 +2,14 @@ package engine
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
@@ -167,6 +170,16 @@ func images() (all []image) {
 		all = append(all, image{false, data}, image{true, data})
 	}
 	return all
+}
+
+// sum is equal for disks with the same names and bytes.
+func (m *model) sum() [sha256.Size]byte {
+	var all []byte
+	for _, name := range slices.Sorted(maps.Keys(m.names)) {
+		all = fmt.Appendf(all, "%q %d ", name, len(m.names[name].data))
+		all = append(all, m.names[name].data...)
+	}
+	return sha256.Sum256(all)
 }
 
 // crash returns the disk as it is after a crash.

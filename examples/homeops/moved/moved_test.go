@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/moved"
@@ -127,31 +125,16 @@ func TestWhatAProcessRemembers(t *testing.T) {
 	db.Meter(func() { wantScope(t, elsewhere, super, group) }).Want(t, dynamotest.Price{}) // its own
 }
 
-// meanwhile is a client during whose reads something else happens.
-type meanwhile struct {
-	*dynamodb.Client
-	do func()
-}
-
-func (m meanwhile) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	out, err := m.Client.GetItem(ctx, in, options...)
-	m.do()
-	return out, err
-}
-
 // A read that began before the move was recorded does not undo it.
 func TestAMoveMeetsARead(t *testing.T) {
 	t.Parallel()
 	db, table := open(t)
-	var s *moved.Store
-	s, err := moved.New(meanwhile{db.Client(), func() {
+	s := process(t, db, table, clock)
+	db.Inject(dynamotest.Fault{Op: "GetItem", Do: dynamotest.After(func() {
 		if _, err := s.Record(t.Context(), moved.Move{From: group, To: super, Event: at(t, super, "1")}); err != nil {
 			t.Error(err)
 		}
-	}}, table, clock)
-	if err != nil {
-		t.Fatal(err)
-	}
+	})})
 	wantScope(t, s, super, group)
 	db.Meter(func() { wantScope(t, s, super, group) }).Want(t, dynamotest.Price{})
 }

@@ -1,11 +1,7 @@
 package personal_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/personal"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // few has two people, one's number the beginning of the other's, in a group that
@@ -36,31 +33,6 @@ const few = `
 {"update_id":10,"message":{"message_id":3,"date":1776950540,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-5042,"type":"group"},"text":"Jag har dammsugit"}}
 `
 
-var errDied = errors.New("the process died")
-
-// mortal is a client that dies at a write, and does not get its reply.
-type mortal struct {
-	dynamodb.HTTPClient
-	left *int
-}
-
-func (m mortal) Do(r *http.Request) (*http.Response, error) {
-	op := r.Header.Get("X-Amz-Target")
-	write := strings.Contains(op, "Update") || strings.Contains(op, "Delete") || strings.Contains(op, "BatchWrite")
-	if write {
-		*m.left--
-	}
-	if *m.left < 0 {
-		return nil, errDied
-	}
-	reply, err := m.HTTPClient.Do(r)
-	if write && *m.left == 0 {
-		*m.left--
-		return nil, errDied
-	}
-	return reply, err
-}
-
 // An erasure that died at any write, and is repeated, ends like one that did
 // not die.
 func TestKilledAtEachWrite(t *testing.T) {
@@ -76,21 +48,27 @@ func TestKilledAtEachWrite(t *testing.T) {
 		if left := named(t, holding(want, of.ID)); len(left) > 0 {
 			t.Errorf("%s is in %q", of.ID, left)
 		}
+		dying := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		for write := 1; ; write++ {
 			db.Server().Restore(seeded)
 			left := write
-			dying := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
-				o.HTTPClient, o.Retryer = mortal{o.HTTPClient, &left}, aws.NopRetryer{}
-			})
+			for _, op := range []string{"UpdateItem", "DeleteItem", "BatchWriteItem"} {
+				db.Inject(dynamotest.Fault{Op: op, Times: -1, Do: dynamotest.After(func() {
+					if left--; left == 0 {
+						db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Times: -1})
+					}
+				})})
+			}
 			_, err := on(t, dying, clock).Erase(t.Context(), of, map[string]int{})
-			if err == nil && left > 0 {
-				if write < 10 {
-					t.Errorf("%s: %d writes", of.ID, write-1)
+			db.Tap().Heal()
+			if left > 0 {
+				if write < 10 || err != nil {
+					t.Errorf("%s: %d writes, %v", of.ID, write-1, err)
 				}
 				break
 			}
-			if !errors.Is(err, errDied) {
-				t.Fatalf("%s, write %d: %v", of.ID, write, err)
+			if err == nil {
+				t.Fatalf("%s, write %d: it did not die", of.ID, write)
 			}
 			erase(t, on(t, db.Client(), clock), of)
 			if diff := cmp.Diff(want, rows(t, db)); diff != "" {
@@ -100,49 +78,23 @@ func TestKilledAtEachWrite(t *testing.T) {
 	}
 }
 
-// meddler calls then once, before the n-th request of the operation whose body
-// contains the text.
-type meddler struct {
-	dynamodb.HTTPClient
-	op, of string
-	n      *int
-	then   func()
-}
-
-func (m meddler) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), m.op) && strings.Contains(string(body), m.of) {
-		if *m.n--; *m.n == 0 {
-			m.then()
-		}
-	}
-	return m.HTTPClient.Do(r)
-}
-
 // Rows that are written while it runs are deleted in its next round, in every chat
 // it knows. Rows that belong to somebody else by then stay.
 func TestLiveWrites(t *testing.T) {
 	t.Parallel()
 	seeded := told(t, few)
 	for at := 1; at <= 40; at += 3 {
-		n := at
 		db := dynamotest.New(t, &dynamotest.Config{From: seeded, Now: clock})
 		bot, now := on(t, db.Client(), clock), april.Add(-time.Hour)
-		meddling := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
-			o.HTTPClient = meddler{o.HTTPClient, "Query", "", &n, func() {
-				for _, update := range []string{
-					`{"update_id":21,"message":{"message_id":9,"date":1777000000,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Jag har diskat"}}`,
-					`{"update_id":22,"message":{"message_id":9,"date":1777000060,"from":{"id":50420,"first_name":"Bo"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Jag har diskat"}}`,
-				} {
-					tell(t, bot, update, &now)
-				}
-			}}
-		})
-		erase(t, on(t, meddling, clock), personal.Subject{ID: "5042"})
+		db.Inject(dynamotest.Fault{Op: "Query", Nth: at, Do: dynamotest.Before(func() {
+			for _, update := range []string{
+				`{"update_id":21,"message":{"message_id":9,"date":1777000000,"from":{"id":5042,"first_name":"Anna"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Jag har diskat"}}`,
+				`{"update_id":22,"message":{"message_id":9,"date":1777000060,"from":{"id":50420,"first_name":"Bo"},"chat":{"id":-1005042,"type":"supergroup"},"text":"Jag har diskat"}}`,
+			} {
+				tell(t, bot, update, &now)
+			}
+		})})
+		erase(t, on(t, db.Client(), clock), personal.Subject{ID: "5042"})
 		if left := named(t, holding(rows(t, db), "5042")); len(left) > 0 {
 			t.Errorf("written before query %d, and left: %q", at, left)
 		}
@@ -158,19 +110,16 @@ func TestWhatIsAnothersByThenStays(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{From: told(t, few), Now: clock})
 	bot := on(t, db.Client(), clock)
-	n := 1
-	meddling := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
-		o.HTTPClient = meddler{o.HTTPClient, "DeleteItem", "NAME#-4", &n, func() {
-			ev, err := event.New(april, "telegram", "-4", "99")
-			if err == nil {
-				_, err = bot.App.Names.Correct(t.Context(), alias.Correct{Scope: "-4", Phrase: "anna", Name: "50420", Event: ev, Actor: "50420"})
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		}}
-	})
-	erase(t, on(t, meddling, clock), personal.Subject{ID: "5042"})
+	db.Inject(dynamotest.Fault{Op: "DeleteItem", Key: record.Item{"pk": record.Text("NAME#-4")}, Do: dynamotest.Before(func() {
+		ev, err := event.New(april, "telegram", "-4", "99")
+		if err == nil {
+			_, err = bot.App.Names.Correct(t.Context(), alias.Correct{Scope: "-4", Phrase: "anna", Name: "50420", Event: ev, Actor: "50420"})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})})
+	erase(t, on(t, db.Client(), clock), personal.Subject{ID: "5042"})
 	if name, ok, err := bot.App.Names.Get(t.Context(), "-4", "anna"); !ok || err != nil || name.Name != "50420" {
 		t.Errorf("%+v, %t, %v", name, ok, err)
 	}
@@ -184,33 +133,19 @@ func TestSomebodyWritesOnAndOn(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{From: told(t, few), Now: clock})
 	bot, seq := on(t, db.Client(), clock), int64(100)
-	writing := dynamodb.New(db.Client().Options(), func(o *dynamodb.Options) {
-		o.HTTPClient = always{o.HTTPClient, func() {
-			seq++
-			if _, err := bot.App.Messages.Save(context.Background(), message.Message{Scope: "-4", Seq: seq, Actor: "5042", At: april}); err != nil {
-				t.Error(err)
-			}
-		}}
-	})
-	chats, err := on(t, writing, clock).Erase(t.Context(), personal.Subject{ID: "5042"}, map[string]int{})
+	db.Inject(dynamotest.Fault{Op: "DeleteItem", Times: -1, Do: dynamotest.Before(func() {
+		seq++
+		if _, err := bot.App.Messages.Save(context.Background(), message.Message{Scope: "-4", Seq: seq, Actor: "5042", At: april}); err != nil {
+			t.Error(err)
+		}
+	})})
+	chats, err := on(t, db.Client(), clock).Erase(t.Context(), personal.Subject{ID: "5042"}, map[string]int{})
 	if err == nil || !strings.Contains(err.Error(), "new rows were found at each of 10 tries") || len(chats) != 3 {
 		t.Errorf("%v, %v", chats, err)
 	}
+	db.Heal()
 	erase(t, bot, personal.Subject{ID: "5042", Also: chats})
 	if left := named(t, holding(rows(t, db), "5042")); len(left) > 0 {
 		t.Error(left)
 	}
-}
-
-// always does something before each deletion.
-type always struct {
-	dynamodb.HTTPClient
-	do func()
-}
-
-func (a always) Do(r *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "DeleteItem") {
-		a.do()
-	}
-	return a.HTTPClient.Do(r)
 }

@@ -1,11 +1,9 @@
 package promise_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -17,20 +15,6 @@ import (
 )
 
 const older = "2026-02-17T10:30:00Z#prm_abc123"
-
-// late lets something happen between the read and the write.
-type late struct {
-	record.API
-	before func()
-}
-
-func (l *late) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if before := l.before; before != nil {
-		l.before = nil
-		before()
-	}
-	return l.API.UpdateItem(ctx, in, o...)
-}
 
 func rows(db *dynamotest.DB) (all []string) {
 	for _, row := range db.Items("homeops") {
@@ -55,9 +39,10 @@ func TestKeepDiesAtEachRequest(t *testing.T) {
 		second := make1(t, s, dishes(at(t, noon, "1"), tonight.Add(time.Hour)), event.Created)
 		first := make1(t, s, dishes(at(t, noon, "2"), tonight), event.Created)
 		make1(t, s, dishes(at(t, noon, "3"), tonight.Add(2*time.Hour)), event.Created)
-		worker := store(t, &late{API: once(db), before: func() {
+		worker := store(t, once(db), "homeops")
+		db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 			keep(t, s, done(at(t, noon.Add(time.Hour), "4")), first.ID)
-		}}, "homeops")
+		})})
 		deed := done(at(t, noon.Add(2*time.Hour), "5"))
 		if fault != nil {
 			db.Inject(fault(first, second))
@@ -74,7 +59,7 @@ func TestKeepDiesAtEachRequest(t *testing.T) {
 		for request, fault := range map[string]func(_, _ promise.Promise) dynamotest.Fault{
 			"the read": func(_, _ promise.Promise) dynamotest.Fault { return dynamotest.Fault{Do: do, Op: "Query"} },
 			"the write that loses": func(first, _ promise.Promise) dynamotest.Fault {
-				return dynamotest.Fault{Do: do, Op: "UpdateItem", Key: key(first), Nth: 2}
+				return dynamotest.Fault{Do: do, Op: "UpdateItem", Key: key(first)}
 			},
 			"the write": func(_, second promise.Promise) dynamotest.Fault {
 				return dynamotest.Fault{Do: do, Op: "UpdateItem", Key: key(second)}
@@ -97,12 +82,12 @@ func TestALostRace(t *testing.T) {
 		first, second = second, first
 	}
 	ended := at(t, noon.Add(time.Hour), "3")
-	worker := store(t, &late{API: db.Client(), before: func() {
+	db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 		if out, err := s.Expire(t.Context(), promise.Promise{User: "42", ID: first.ID}, ended); out != event.Created || err != nil {
 			t.Errorf("Expire = %v, %v", out, err)
 		}
-	}}, table)
-	cost := db.Meter(func() { keep(t, worker, done(at(t, noon.Add(time.Hour), "4")), second.ID) })
+	})})
+	cost := db.Meter(func() { keep(t, s, done(at(t, noon.Add(time.Hour), "4")), second.ID) })
 	if db.InProcess() {
 		cost.Want(t, dynamotest.Price{Requests: 4, RCU: 1, WCU: 5}) // the other's request and its two units among them
 	}
@@ -111,19 +96,20 @@ func TestALostRace(t *testing.T) {
 	}
 
 	third := make1(t, s, dishes(at(t, noon, "5"), tonight), event.Created)
-	worker = store(t, &late{API: db.Client(), before: func() { recordtest.Delete(t, db.Client(), table, key(third)) }}, table)
-	keep(t, worker, done(at(t, noon.Add(time.Hour), "6")), "")
+	other := func() { recordtest.Delete(t, db.Client(), table, key(third)) }
+	db.Inject(dynamotest.Fault{Do: dynamotest.Before(other), Op: "UpdateItem"})
+	keep(t, s, done(at(t, noon.Add(time.Hour), "6")), "")
 }
 
 // Two workers on one deed at once: the second finds the promise kept by its own deed.
 func TestTwoWorkersOnOneDeed(t *testing.T) {
 	t.Parallel()
-	db, s, table := open(t)
+	db, s, _ := open(t)
 	first := make1(t, s, dishes(at(t, noon, "1"), tonight), event.Created)
 	second := make1(t, s, dishes(at(t, noon, "2"), tonight.Add(time.Hour)), event.Created)
 	deed := done(at(t, noon.Add(time.Hour), "3"))
-	worker := store(t, &late{API: db.Client(), before: func() { keep(t, s, deed, first.ID) }}, table)
-	keep(t, worker, deed, first.ID)
+	db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { keep(t, s, deed, first.ID) }), Op: "UpdateItem"})
+	keep(t, s, deed, first.ID)
 	if got, _, err := s.Get(t.Context(), "42", second.ID); got != second || err != nil {
 		t.Errorf("the other is %+v, %v", got, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/activity"
@@ -41,7 +42,7 @@ func history(t *testing.T, r *rand.Rand, seed uint64) {
 		dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.Throttle, dynamotest.Conflict,
 		dynamotest.Delay(40 * time.Millisecond), dynamotest.DelayReply(300 * time.Millisecond),
 	} {
-		f.db.Server().Inject(dynamotest.Fault{Do: do, Chance: 0.08, Seed: seed*10 + uint64(i)})
+		f.db.Server().Tap().Inject(dynamotest.Fault{Do: do, Chance: 0.08, Seed: seed*10 + uint64(i)})
 	}
 	recompute := func() {
 		for {
@@ -81,7 +82,7 @@ func history(t *testing.T, r *rand.Rand, seed uint64) {
 	writers.Wait()
 	recomputers.Go(recompute)
 	recomputers.Wait()
-	f.db.Server().Heal()
+	f.db.Server().Tap().Heal()
 	var stand []activity.Activity
 	for i, a := range all {
 		if !taken[i] {
@@ -111,56 +112,6 @@ func (f flat) wantTable(t testing.TB, want aWeeks) {
 	wantWeek(t, got, want)
 }
 
-var errDied = errors.New("the process died")
-
-// mortal dies at a request: before it is sent, or before its reply is heard.
-type mortal struct {
-	*dynamodb.Client
-	left   *int
-	before bool
-}
-
-func live[I, O any](m mortal, ctx context.Context, in I, o []func(*dynamodb.Options), do func(context.Context, I, ...func(*dynamodb.Options)) (O, error)) (out O, _ error) {
-	if *m.left--; *m.left < 0 || *m.left == 0 && m.before {
-		return out, errDied
-	}
-	got, err := do(ctx, in, o...)
-	if *m.left == 0 {
-		return out, errDied
-	}
-	return got, err
-}
-
-func (m mortal) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return live(m, ctx, in, o, m.Client.GetItem)
-}
-
-func (m mortal) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return live(m, ctx, in, o, m.Client.Query)
-}
-
-func (m mortal) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return live(m, ctx, in, o, m.Client.UpdateItem)
-}
-
-// oneAtATime makes the requests of a group come one after the other.
-type oneAtATime struct {
-	mortal
-	mu *sync.Mutex
-}
-
-func (m oneAtATime) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.mortal.GetItem(ctx, in, o...)
-}
-
-func (m oneAtATime) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.mortal.UpdateItem(ctx, in, o...)
-}
-
 // Wherever a process dies, each row is the old one or the new one, and the next
 // process brings all of them up to date.
 func TestCrashAtEachRequest(t *testing.T) {
@@ -172,15 +123,17 @@ func TestCrashAtEachRequest(t *testing.T) {
 	f.record(t, all[4:]...)
 	want := model(t, all, wednesday, "42", "99")
 	seeded := f.db.Server().Snapshot()
-	for _, before := range []bool{true, false} {
+	dying := through(t, f.db, dynamodb.New(f.db.Client().Options(), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }))
+	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
 		for request := 1; request <= 7; request++ {
 			f.db.Server().Restore(seeded)
-			left := request
-			dying := through(t, f.db, oneAtATime{mortal{f.db.Client(), &left, before}, new(sync.Mutex)})
+			f.db.Inject(dynamotest.Fault{Do: do, Nth: request})
+			f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: request + 1, Times: -1})
 			got, err := dying.Recompute(t.Context(), week.Recompute{Household: home, Members: []string{"42", "99"}, Of: wednesday})
-			if !errors.Is(err, errDied) || got != nil {
-				t.Errorf("request %d: %+v, %v", request, got, err)
+			if err == nil || got != nil {
+				t.Errorf("%v of request %d: %+v, %v", do, request, got, err)
 			}
+			f.db.Tap().Heal() // nothing may have followed
 			wantWeek(t, f.recompute(t, wednesday, "42", "99"), want)
 			f.wantTable(t, want)
 		}
@@ -202,17 +155,6 @@ func TestALostReply(t *testing.T) {
 	})
 }
 
-// always is a client before whose writes somebody else writes.
-type always struct {
-	*dynamodb.Client
-	first func()
-}
-
-func (c always) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	c.first()
-	return c.Client.UpdateItem(ctx, in, o...)
-}
-
 // A Recompute that never wins gives up after 16 attempts, within seconds. If
 // its context ends, it gives up earlier.
 func TestContended(t *testing.T) {
@@ -220,18 +162,19 @@ func TestContended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := on(t, dynamotest.New(t, nil))
 		tries := 0
-		loser := through(t, f.db, always{f.db.Client(), func() { tries++; f.recompute(t, wednesday, "42") }})
+		f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Times: -1, Do: dynamotest.Before(func() { tries++; f.recompute(t, wednesday, "42") })})
 		ask := week.Recompute{Household: home, Members: []string{"42"}, Of: wednesday}
 		began := time.Now()
-		if _, err := loser.Recompute(t.Context(), ask); !errors.Is(err, record.ErrContended) || tries != 16 {
+		if _, err := f.Recompute(t.Context(), ask); !errors.Is(err, record.ErrContended) || tries != 16 {
 			t.Errorf("%v after %d", err, tries)
 		}
 		if d := time.Since(began); d == 0 || d > 7*time.Second {
 			t.Errorf("gave up after %v", d)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		loser = through(t, f.db, always{f.db.Client(), func() { f.recompute(t, wednesday, "42"); cancel() }})
-		if _, err := loser.Recompute(ctx, ask); !errors.Is(err, context.Canceled) {
+		f.db.Heal()
+		f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() { f.recompute(t, wednesday, "42"); cancel() })})
+		if _, err := f.Recompute(ctx, ask); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
@@ -244,11 +187,11 @@ func TestTheWeekIsOneListing(t *testing.T) {
 	f := on(t, dynamotest.New(t, nil))
 	all := aWeek(t)
 	f.record(t, all[:3]...)
-	once := sync.OnceFunc(func() {
+	f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 		f.recompute(t, wednesday, "42") // wins one of the three rows
 		f.record(t, all[3:]...)
-	})
-	got := through(t, f.db, always{f.db.Client(), once}).recompute(t, wednesday, "42", "99")
+	})})
+	got := f.recompute(t, wednesday, "42", "99")
 	wantWeek(t, got, model(t, all, wednesday, "42", "99"))
 	f.wantTable(t, got)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
-	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
@@ -221,7 +220,7 @@ func TestUnsureAsksAndYesConfirms(t *testing.T) {
 	if err != nil || !ok || learned.Name != "diskning" || learned.Confirmations != 1 || learned.Source != alias.Learned {
 		t.Errorf("%+v, %v, %v", learned, ok, err)
 	}
-	timing, ok, err := b.Prefs.Get(t.Context(), anna.Key(), ema.ResponseTiming)
+	timing, ok, err := b.Prefs.Get(t.Context(), anna.Key(), worker.ResponseTiming)
 	if err != nil || !ok || timing.Value != 30 {
 		t.Errorf("timing %+v, %v, %v", timing, ok, err)
 	}

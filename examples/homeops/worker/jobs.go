@@ -160,7 +160,7 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 		}
 		count, err := w.Limits.Get(ctx, toBotKey(p.User), day)
 		if err == nil {
-			_, err = w.Prefs.Observe(ctx, ema.Observe{Subject: p.User, Metric: ema.InteractionFrequency, Event: ev, Value: float64(count.Used)})
+			_, err = w.Prefs.Observe(ctx, ema.Observe{Subject: p.User, Metric: InteractionFrequency, Event: ev, Value: float64(count.Used)})
 		}
 		if err := w.bestEffort(ctx, d, "interactions", err); err != nil {
 			return err
@@ -182,7 +182,7 @@ func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
 		return critical("suggest", err)
 	}
 	of := s.View.Profile
-	rate, _, err := w.Prefs.Get(ctx, of.User, ema.IgnoreRate)
+	rate, _, err := w.Prefs.Get(ctx, of.User, IgnoreRate)
 	if err != nil || rate.Samples >= ignoresSamples && rate.Value > ignoresMost {
 		return critical("ignore rate", err)
 	}

@@ -386,7 +386,7 @@ func TestTheDayIsLearned(t *testing.T) {
 		b.do(job.Job{Name: job.Day, Due: at(19, 4), Household: chatKey, Chat: chatKey})
 	}
 	for user, want := range map[telegram.User]float64{anna: 1, bo: 0} {
-		got, ok, err := b.Prefs.Get(t.Context(), user.Key(), ema.InteractionFrequency)
+		got, ok, err := b.Prefs.Get(t.Context(), user.Key(), worker.InteractionFrequency)
 		if err != nil || !ok || got.Value != want || got.Samples != 1 {
 			t.Errorf("%s: %+v, %v, %v", user.FirstName, got, ok, err)
 		}
@@ -476,7 +476,7 @@ func (b *bench) ignoring(times int, value float64) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if _, err := b.Prefs.Observe(b.t.Context(), ema.Observe{Subject: anna.Key(), Metric: ema.IgnoreRate, Event: ev, Value: value}); err != nil {
+		if _, err := b.Prefs.Observe(b.t.Context(), ema.Observe{Subject: anna.Key(), Metric: worker.IgnoreRate, Event: ev, Value: value}); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -572,7 +572,7 @@ func crashJobAt(t *testing.T, do dynamotest.Effect, i, k int, want *bench) {
 	b.now = want.now
 	ctx, die := context.WithCancel(t.Context())
 	sent := len(b.sender.Sent())
-	b.db.Inject(dynamotest.Fault{Do: do, Nth: k, Times: -1})
+	dieAt(b.db, do, k)
 	timer := time.AfterFunc(5*time.Second, die) // while the SDK tries again
 	_ = b.Worker.Handle(ctx, jobDelivery(j, 1))
 	timer.Stop()

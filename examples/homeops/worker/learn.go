@@ -20,6 +20,13 @@ func (w *Worker) learnHabit(ctx context.Context, d delivery, a activity.Activity
 	return w.bestEffort(ctx, d, "habit", err)
 }
 
+// The metrics of Prefs.
+const (
+	IgnoreRate           = "ignoreRate"
+	ResponseTiming       = "responseTimingPref"
+	InteractionFrequency = "interactionFrequency"
+)
+
 // learnTiming learns, from a reply to one of the bot's messages, how many
 // seconds the person takes to answer.
 func (w *Worker) learnTiming(ctx context.Context, d delivery, m msg) error {
@@ -27,7 +34,7 @@ func (w *Worker) learnTiming(ctx context.Context, d delivery, m msg) error {
 		return nil
 	}
 	_, err := w.Prefs.Observe(ctx, ema.Observe{
-		Subject: m.person.Key(), Metric: ema.ResponseTiming, Event: m.event,
+		Subject: m.person.Key(), Metric: ResponseTiming, Event: m.event,
 		Value: m.Time().Sub(m.ReplyTo.Time()).Seconds(),
 	})
 	return w.bestEffort(ctx, d, "timing", err)

@@ -101,7 +101,7 @@ func (w *Worker) judge(ctx context.Context, d delivery, m msg) error {
 	if !late && !w.toBot(m) {
 		return nil
 	}
-	observe := ema.Observe{Subject: m.person.Key(), Metric: ema.IgnoreRate, Event: p.Spoken}
+	observe := ema.Observe{Subject: m.person.Key(), Metric: IgnoreRate, Event: p.Spoken}
 	if late {
 		observe.Value = 1
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -203,7 +203,7 @@ func TestWhatIsLearnedOfPeopleConverges(t *testing.T) {
 
 func wantRate(t *testing.T, b *bench, u telegram.User, samples int64, value float64) {
 	t.Helper()
-	rate, ok, err := b.Prefs.Get(t.Context(), u.Key(), ema.IgnoreRate)
+	rate, ok, err := b.Prefs.Get(t.Context(), u.Key(), worker.IgnoreRate)
 	if err != nil || ok != (samples > 0) || int64(rate.Samples) != samples || rate.Value < value-1e-9 || rate.Value > value+1e-9 {
 		t.Errorf("ignore rate of %s: %+v, %v, want %v of %d", u.FirstName, rate, err, value, samples)
 	}
@@ -316,7 +316,7 @@ func TestInteractionFrequency(t *testing.T) {
 	for range 2 {
 		b.do(job.Job{Name: job.Day, Due: b.now, Household: chatKey, Chat: chatKey})
 		for u, want := range map[telegram.User]float64{anna: 0, bo: 3} {
-			average, ok, err := b.Prefs.Get(t.Context(), u.Key(), ema.InteractionFrequency)
+			average, ok, err := b.Prefs.Get(t.Context(), u.Key(), worker.InteractionFrequency)
 			if err != nil || !ok || average.Samples != 1 || average.Value != want {
 				t.Errorf("%s: %+v, %v, want %v", u.FirstName, average, err, want)
 			}

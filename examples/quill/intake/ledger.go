@@ -14,7 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
-	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // notes is the text that rows of deliveries have in the existing table.
@@ -80,7 +80,7 @@ func (h *Handler) commit(ctx context.Context, delivery string, f *fact.Fact) (ev
 		ClientRequestToken: aws.String(rand.Text()), // the same in every attempt
 		TransactItems:      []types.TransactWriteItem{mark.Item},
 	}
-	var put *outbox.PutItem
+	var put *record.Action[outbox.Put]
 	if f != nil {
 		if put, err = h.Outbox.PutItem(*f); err != nil {
 			return 0, nil, err
@@ -103,7 +103,7 @@ func (h *Handler) commit(ctx context.Context, delivery string, f *fact.Fact) (ev
 
 // judge finds out which item of a cancelled transaction was refused. If none was,
 // it returns the transaction's error.
-func judge(err error, mark *ledger.MarkItem, put *outbox.PutItem) (event.Outcome, *outbox.Stored, error) {
+func judge(err error, mark *record.Action[event.Outcome], put *record.Action[outbox.Put]) (event.Outcome, *outbox.Stored, error) {
 	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok || len(cancelled.CancellationReasons) == 0 {
 		return 0, nil, err
@@ -116,9 +116,9 @@ func judge(err error, mark *ledger.MarkItem, put *outbox.PutItem) (event.Outcome
 	if put == nil || len(reasons) < 2 {
 		return 0, nil, err
 	}
-	outcome, stands, putErr := put.Outcome(reasons[1])
-	if putErr != nil || outcome != event.Duplicate {
+	stands, putErr := put.Outcome(reasons[1])
+	if putErr != nil || stands.Outcome != event.Duplicate {
 		return 0, nil, errors.Join(err, putErr)
 	}
-	return 0, &stands, nil
+	return 0, &stands.Stored, nil
 }

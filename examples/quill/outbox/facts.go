@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -37,15 +36,14 @@ type Stored struct {
 	PostedAt   time.Time // zero while it is pending
 }
 
-// PutItem is the write of a pending fact as an action of a transaction. Make it
-// once for each logical write, and send it again unchanged after a lost reply: a
-// nonce identifies its own row.
-type PutItem struct {
-	Item types.TransactWriteItem
-
-	store *Store
-	key   string
-	nonce string
+// Put is what became of a PutItem in a transaction.
+type Put struct {
+	// Outcome is Created if the fact was written, by an earlier try, too: a nonce
+	// identifies its own row. It is Duplicate if a fact with the key exists.
+	Outcome event.Outcome
+	// Stored is the existing fact. If its row is unreadable, only the Key is set:
+	// the row still exists.
+	Stored Stored
 }
 
 // PutItem returns the write of a fact that does not exist yet. It sends nothing.
@@ -58,54 +56,35 @@ type PutItem struct {
 //
 // Price: 0 requests, 3 WCU. In a transaction each action costs 2 WCU for each KB,
 // even if the transaction is cancelled. The index costs 1 WCU for each KB.
-func (s *Store) PutItem(f fact.Fact) (*PutItem, error) {
+func (s *Store) PutItem(f fact.Fact) (*record.Action[Put], error) {
 	it, err := encodeFact(f)
 	if err != nil {
 		return nil, err
 	}
-	i := &PutItem{store: s, key: f.Key, nonce: rand.Text()}
-	it["nonce"] = record.Text(i.nonce)
+	nonce := rand.Text()
+	it["nonce"] = record.Text(nonce)
 	it[attrReceived] = record.Time(s.cfg.Now())
 	if err := checkSize("Row", it, spare); err != nil {
 		return nil, err
 	}
-	i.Item.Put = &types.Put{
+	put := types.TransactWriteItem{Put: &types.Put{
 		TableName:                           aws.String(s.table),
 		Item:                                it,
 		ConditionExpression:                 aws.String("attribute_not_exists(pk)"),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
-	return i, nil
-}
-
-// Outcome returns what became of the action in a cancelled transaction, from the
-// reason in the action's place of
-// types.TransactionCanceledException.CancellationReasons:
-//
-//   - The zero Outcome: the action was not at fault.
-//   - event.Duplicate and the existing fact with the key. If its row is
-//     unreadable, only the Key is set: the row still exists.
-//   - event.Created and the fact: this very PutItem wrote it before, and the reply
-//     was lost.
-//   - Any other reason, such as a conflict, is an error that wraps a smithy.APIError
-//     with its code. The same PutItem may be sent again.
-func (i *PutItem) Outcome(reason types.CancellationReason) (event.Outcome, Stored, error) {
-	switch code := aws.ToString(reason.Code); code {
-	case "", "None":
-		return 0, Stored{}, nil
-	case "ConditionalCheckFailed":
-		stored, err := decodeFact(reason.Item)
+	}}
+	refused := func(row record.Item) (Put, error) {
+		stored, err := decodeFact(row)
 		if err != nil {
-			i.store.cfg.Unreadable(i.key, err)
-			stored = Stored{Fact: fact.Fact{Key: i.key}}
+			s.cfg.Unreadable(f.Key, err)
+			stored = Stored{Fact: fact.Fact{Key: f.Key}}
 		}
-		if record.Read(reason.Item).Text("nonce") == i.nonce {
-			return event.Created, stored, nil
+		if record.Read(row).Text("nonce") == nonce {
+			return Put{event.Created, stored}, nil
 		}
-		return event.Duplicate, stored, nil
-	default:
-		return 0, Stored{}, i.store.wrap("PutItem", &smithy.GenericAPIError{Code: code, Message: aws.ToString(reason.Message)})
+		return Put{event.Duplicate, stored}, nil
 	}
+	return record.NewAction(put, Put{Outcome: event.Created}, refused, func(err error) error { return s.wrap("PutItem", err) }), nil
 }
 
 // checkFactKey refuses a key of another kind of row.

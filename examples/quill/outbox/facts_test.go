@@ -219,8 +219,8 @@ func TestOutcomesOfOtherReasons(t *testing.T) {
 	e := open(t)
 	i := e.item(t, call(1))
 	for _, code := range []*string{nil, aws.String("None")} {
-		if out, stood, err := i.Outcome(types.CancellationReason{Code: code}); out != 0 || err != nil || stood.Key != "" {
-			t.Errorf("not at fault: %v, %v", out, err)
+		if put, err := i.Outcome(types.CancellationReason{Code: code}); put.Outcome != 0 || err != nil || put.Stored.Key != "" {
+			t.Errorf("not at fault: %v, %v", put.Outcome, err)
 		}
 	}
 	e.db.Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "TransactWriteItems"})

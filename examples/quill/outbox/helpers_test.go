@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -83,18 +84,19 @@ func call(n int) fact.Fact {
 
 // send performs the action in a transaction, as the intake does, and returns the
 // outcome.
-func (e *env) send(ctx context.Context, i *outbox.PutItem) (event.Outcome, outbox.Stored, error) {
+func (e *env) send(ctx context.Context, i *record.Action[outbox.Put]) (event.Outcome, outbox.Stored, error) {
 	_, err := e.db.Client().TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{i.Item}})
 	if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
-		return i.Outcome(cancelled.CancellationReasons[0])
+		put, err := i.Outcome(cancelled.CancellationReasons[0])
+		return put.Outcome, put.Stored, err
 	}
 	if err != nil {
 		return 0, outbox.Stored{}, err
 	}
-	return event.Created, outbox.Stored{}, nil
+	return i.Committed().Outcome, outbox.Stored{}, nil
 }
 
-func (e *env) item(t *testing.T, f fact.Fact) *outbox.PutItem {
+func (e *env) item(t *testing.T, f fact.Fact) *record.Action[outbox.Put] {
 	t.Helper()
 	i, err := e.PutItem(f)
 	if err != nil {

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -159,10 +156,10 @@ func TestTheFenceStopsAStalePoster(t *testing.T) {
 	e.put(facts...)
 	s := &hooked{Sink: e.client()}
 	p := e.posterOf(s)
-	p.Outbox = e.store(&slow{API: e.db.Client(), before: func() {
+	e.db.Inject(dynamotest.Fault{Op: "PutItem", Table: "QuillFacts", Do: dynamotest.Before(func() {
 		e.clock.advance(post.LeaseFor + time.Minute)
 		e.drain(e.poster())
-	}})
+	})})
 	if err := p.Drain(t.Context()); !errors.Is(err, outbox.ErrFenced) || !errors.Is(p.LastError(), outbox.ErrFenced) {
 		t.Errorf("error %v, last error %v, want ErrFenced", err, p.LastError())
 	}
@@ -179,12 +176,12 @@ func TestALeaseThatIsLostBeforeAPost(t *testing.T) {
 	e.put(plain(2)...)
 	s := &hooked{Sink: e.client()}
 	p := e.posterOf(s)
-	p.Outbox = e.store(&slow{API: e.db.Client(), before: func() {
+	e.db.Inject(dynamotest.Fault{Op: "PutItem", Table: "QuillFacts", Do: dynamotest.Before(func() {
 		e.clock.advance(post.LeaseFor + time.Minute)
 		if _, err := e.lease(e.db.Client()).Claim(t.Context(), ledger.Request{Key: "QUILL:POSTER"}); err != nil {
 			t.Error(err)
 		}
-	}})
+	})})
 	if err := p.Drain(t.Context()); !errors.Is(err, ledger.ErrLeaseLost) {
 		t.Errorf("error %v, want ErrLeaseLost", err)
 	}
@@ -270,18 +267,6 @@ func TestTheClockEnds(t *testing.T) {
 	}
 	e.drain(e.poster())
 	e.wantOnce(facts...)
-}
-
-// slow is an API that is stopped before its first put.
-type slow struct {
-	outbox.API
-	once   sync.Once
-	before func()
-}
-
-func (s *slow) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	s.once.Do(s.before)
-	return s.API.PutItem(ctx, in, options...)
 }
 
 // A process posts a hundred times a minute in its own turns. It knows all posts and

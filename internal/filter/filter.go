@@ -1,6 +1,10 @@
-package payload
+// Package filter composes the filters that query the caller's own data in a record.
+// It is apart from package payload because the SDK's builder would be in the go.sum
+// of every service that imports package record.
+package filter
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strconv"
@@ -13,6 +17,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // Compare is a comparison with an entry of the data.
@@ -35,12 +40,12 @@ type Filter struct {
 	values     ddb.Item
 }
 
-// NewFilter composes a filter from attributes and comparisons. A row must meet
+// New composes a filter from attributes and comparisons. A row must meet
 // all of them. A condition in other lets in other rows, too. The same input
 // always makes the same expression. Refused input is bad input of field.
-func NewFilter(pkg, field string, attributes []Attribute, data []Compare, other ...expression.ConditionBuilder) (Filter, error) {
-	if len(data) > MaxEntries {
-		return Filter{}, event.BadInput(pkg, field, fmt.Sprintf("must have at most %d comparisons, has %d", MaxEntries, len(data)))
+func New(pkg, field string, attributes []Attribute, data []Compare, other ...expression.ConditionBuilder) (Filter, error) {
+	if len(data) > payload.MaxEntries {
+		return Filter{}, event.BadInput(pkg, field, fmt.Sprintf("must have at most %d comparisons, has %d", payload.MaxEntries, len(data)))
 	}
 	if len(attributes)+len(data) == 0 {
 		return Filter{}, nil
@@ -76,14 +81,14 @@ func and(all, condition expression.ConditionBuilder) expression.ConditionBuilder
 
 // condition checks the comparison and returns it as a condition of the SDK.
 func (c Compare) condition(pkg, field string, names *aliases) (none expression.ConditionBuilder, err error) {
-	if !validName(c.Name) {
-		return none, event.BadInput(pkg, field+".Name", "must be "+nameBound)
+	if !payload.ValidName(c.Name) {
+		return none, event.BadInput(pkg, field+".Name", "must be "+payload.NameBound)
 	}
-	with, err := encode(c.Value)
+	with, err := payload.Value(c.Value)
 	if err != nil {
 		return none, event.BadInput(pkg, field+".Value", err.Error())
 	}
-	entry, operand := expression.Name(Attr).AppendName(names.of(c.Name)), value(with)
+	entry, operand := expression.Name(payload.Attr).AppendName(names.of(c.Name)), value(with)
 	if _, flag := c.Value.(bool); flag && c.Op != "" && c.Op != "=" {
 		return none, event.BadInput(pkg, field+".Op", "must be = for a bool, which has no order")
 	}
@@ -167,7 +172,7 @@ func id(values ddb.Item) string {
 	var b strings.Builder
 	for i := range len(values) {
 		placeholder := ":" + strconv.Itoa(i)
-		fmt.Fprintf(&b, "%T %q;", values[placeholder], fmt.Sprint(decode(values[placeholder])))
+		fmt.Fprintf(&b, "%T %q;", values[placeholder], fmt.Sprint(payload.Read[json.Number](values[placeholder])))
 	}
 	return b.String()
 }

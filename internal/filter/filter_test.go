@@ -1,4 +1,4 @@
-package payload_test
+package filter_test
 
 import (
 	"fmt"
@@ -13,15 +13,16 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/payload"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-func filter(t testing.TB, attributes []payload.Attribute, data ...payload.Compare) payload.Filter {
+func composed(t testing.TB, attributes []filter.Attribute, data ...filter.Compare) filter.Filter {
 	t.Helper()
-	f, err := payload.NewFilter("activity", "Range.Match.Data", attributes, data)
+	f, err := filter.New("activity", "Range.Match.Data", attributes, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +38,9 @@ func TestExpression(t *testing.T) {
 			ExpressionAttributeNames: map[string]string{"#scope": "chatId"}, ExpressionAttributeValues: ddb.Item{":scope": item.S("x")},
 		}
 		before := *in
-		filter(t, []payload.Attribute{{Name: "type", Value: item.S("order")}, {Name: "userId", Value: item.N(42)}},
-			payload.Compare{Name: "cents", Op: ">=", Value: 500}, payload.Compare{Name: "to", Value: "Lund"}, payload.Compare{Name: "paid", Op: "=", Value: true},
-			payload.Compare{Name: "cents", Op: "<", Value: 900.5}).Apply(in)
+		composed(t, []filter.Attribute{{Name: "type", Value: item.S("order")}, {Name: "userId", Value: item.N(42)}},
+			filter.Compare{Name: "cents", Op: ">=", Value: 500}, filter.Compare{Name: "to", Value: "Lund"}, filter.Compare{Name: "paid", Op: "=", Value: true},
+			filter.Compare{Name: "cents", Op: "<", Value: 900.5}).Apply(in)
 		const want = "(((((#0 = :0) AND (#1 = :1)) AND (#2.#3 >= :2)) AND (#2.#4 = :3)) AND (#2.#5 = :4)) AND (#2.#6 < :5)"
 		if got := aws.ToString(in.FilterExpression); got != want {
 			t.Fatalf("%s\nwant\n%s", got, want)
@@ -64,7 +65,7 @@ func TestExpression(t *testing.T) {
 
 func TestNoFilter(t *testing.T) {
 	t.Parallel()
-	f := filter(t, nil)
+	f := composed(t, nil)
 	in := &dynamodb.QueryInput{}
 	f.Apply(in)
 	if !f.None() || f.ID() != "" || in.FilterExpression != nil || in.ExpressionAttributeNames != nil {
@@ -76,7 +77,7 @@ func TestNoFilter(t *testing.T) {
 func TestID(t *testing.T) {
 	t.Parallel()
 	ids := map[string]int{}
-	for i, data := range [][]payload.Compare{
+	for i, data := range [][]filter.Compare{
 		{},
 		{{Name: "x", Value: 1}},
 		{{Name: "x", Value: "1"}},
@@ -87,41 +88,41 @@ func TestID(t *testing.T) {
 		{{Name: "x", Value: 1}, {Name: "y", Value: 2}},
 		{{Name: "x", Value: 2}, {Name: "y", Value: 1}},
 	} {
-		id := filter(t, nil, data...).ID()
+		id := composed(t, nil, data...).ID()
 		if other, ok := ids[id]; ok {
 			t.Errorf("%d and %d are one: %q", other, i, id)
 		}
 		ids[id] = i
-		if again := filter(t, nil, data...).ID(); again != id {
+		if again := composed(t, nil, data...).ID(); again != id {
 			t.Errorf("%q, and then %q", id, again)
 		}
 	}
-	if filter(t, nil, payload.Compare{Name: "x", Op: "=", Value: 1.0}).ID() != filter(t, nil, payload.Compare{Name: "x", Value: 1}).ID() {
+	if composed(t, nil, filter.Compare{Name: "x", Op: "=", Value: 1.0}).ID() != composed(t, nil, filter.Compare{Name: "x", Value: 1}).ID() {
 		t.Error("one filter has two IDs")
 	}
 }
 
 func TestFilterRefuses(t *testing.T) {
 	t.Parallel()
-	many := make([]payload.Compare, 33)
+	many := make([]filter.Compare, 33)
 	for i := range many {
-		many[i] = payload.Compare{Name: "x", Value: i}
+		many[i] = filter.Compare{Name: "x", Value: i}
 	}
-	for field, all := range map[string][][]payload.Compare{
+	for field, all := range map[string][][]filter.Compare{
 		"Range.Match.Data":          {many},
 		"Range.Match.Data[0].Name":  {{{Value: 1}}, {{Name: strings.Repeat("x", 256), Value: 1}}, {{Name: "\xff", Value: 1}}},
 		"Range.Match.Data[0].Value": {{{Name: "x"}}, {{Name: "x", Value: []int{1}}}, {{Name: "x", Value: "\xff"}}},
 		"Range.Match.Data[1].Op":    {{{Name: "x", Value: 1}, {Name: "x", Op: "<>", Value: 1}}, {{Name: "x", Value: 1}, {Name: "x", Op: ">", Value: true}}},
 	} {
 		for _, data := range all {
-			_, err := payload.NewFilter("activity", "Range.Match.Data", nil, data)
+			_, err := filter.New("activity", "Range.Match.Data", nil, data)
 			recordtest.WantBad(t, err, "activity", field, data)
 			if strings.HasSuffix(field, ".Name") && !strings.HasSuffix(err.Error(), ": Range.Match.Data[0].Name must be 1 to 255 bytes of UTF-8") {
 				t.Errorf("a bad name says %q", err)
 			}
 		}
 	}
-	if _, err := payload.NewFilter("activity", "x", nil, many[:32]); err != nil {
+	if _, err := filter.New("activity", "x", nil, many[:32]); err != nil {
 		t.Error(err)
 	}
 }
@@ -143,7 +144,7 @@ func TestFilterFinds(t *testing.T) {
 			recordtest.Put(t, db.Client(), table, row)
 		}
 	}
-	find := func(f payload.Filter) []string {
+	find := func(f filter.Filter) []string {
 		in := &dynamodb.QueryInput{
 			TableName: &table, KeyConditionExpression: aws.String("#pk = :pk"),
 			ExpressionAttributeNames: map[string]string{"#pk": "pk"}, ExpressionAttributeValues: ddb.Item{":pk": item.S("o")},
@@ -177,7 +178,7 @@ func TestFilterFinds(t *testing.T) {
 			{"<", 500, nil},
 			{"<", "6", []string{text}},
 		} {
-			got := find(filter(t, nil, payload.Compare{Name: name, Op: tc.op, Value: tc.value}))
+			got := find(composed(t, nil, filter.Compare{Name: name, Op: tc.op, Value: tc.value}))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s %s %v (-want +got):\n%s", name, tc.op, tc.value, diff)
 			}

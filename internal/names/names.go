@@ -1,0 +1,223 @@
+// Package names gives the attributes and indexes of a record type other names
+// in a table. The code of the packages has only the names of FORMAT.md: a
+// [Client] translates requests and replies, and what callers put into requests
+// of their own is translated by the other functions.
+package names
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/schema"
+)
+
+// Names are those of one table. A nil *Names changes none, at no cost.
+type Names struct {
+	stored  map[string]string // in the table, by the name in FORMAT.md: of renamed attributes
+	format  map[string]string // the other way round
+	indexes map[string]string // as stored
+}
+
+// New checks the Config.Names of a package: the new names, by those of FORMAT.md.
+func New(pkg string, given map[string]string, attributes, indexes []string) (*Names, error) {
+	n := &Names{stored: map[string]string{}, format: map[string]string{}, indexes: map[string]string{}}
+	taken := map[string]string{}
+	for _, name := range attributes {
+		taken[name] = name
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		field, as, valid := fmt.Sprintf("Config.Names[%q]", name), given[name], check.Attribute
+		switch {
+		case slices.Contains(attributes, name):
+			if as != name {
+				delete(taken, name)
+				n.stored[name], n.format[as] = as, name
+			}
+		case slices.Contains(indexes, name):
+			n.indexes[name], valid = as, check.Index
+		default:
+			return nil, event.BadInput(pkg, field, "is not the name of an attribute or an index: see FORMAT.md")
+		}
+		if err := valid(pkg, field, as); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.stored)) {
+		if err := claim(pkg, name, n.stored[name], taken, "attribute"); err != nil {
+			return nil, err
+		}
+	}
+	taken = map[string]string{}
+	for _, name := range indexes {
+		if err := claim(pkg, name, n.Index(name), taken, "index"); err != nil {
+			return nil, err
+		}
+	}
+	if len(n.stored) == 0 && len(n.indexes) == 0 {
+		return nil, nil
+	}
+	return n, nil
+}
+
+// claim refuses a name that another one has already.
+func claim(pkg, name, as string, taken map[string]string, what string) error {
+	if other, twice := taken[as]; twice {
+		return event.BadInput(pkg, fmt.Sprintf("Config.Names[%q]", name), fmt.Sprintf("must not be %q, which is the name of the %s %s", as, what, other))
+	}
+	taken[as] = name
+	return nil
+}
+
+// Attribute is the attribute's name in the table.
+func (n *Names) Attribute(name string) string {
+	if n == nil {
+		return name
+	}
+	return of(n.stored, name)
+}
+
+// Index is the index's name.
+func (n *Names) Index(name string) string {
+	if n == nil {
+		return name
+	}
+	return of(n.indexes, name)
+}
+
+func of(names map[string]string, name string) string {
+	if other, ok := names[name]; ok {
+		return other
+	}
+	return name
+}
+
+// Stored is the row, or a part of it, as it is in the table.
+func (n *Names) Stored(row ddb.Item) ddb.Item {
+	if n == nil || row == nil {
+		return row
+	}
+	stored := make(ddb.Item, len(row))
+	for name, value := range row {
+		stored[of(n.stored, name)] = value
+	}
+	return stored
+}
+
+// Read is a row of the table with the names of FORMAT.md. It leaves out what the
+// table has under such a name and means something else by.
+func (n *Names) Read(row ddb.Item) ddb.Item {
+	if n == nil || row == nil {
+		return row
+	}
+	read := make(ddb.Item, len(row))
+	for name, value := range row {
+		if known, ok := n.format[name]; ok {
+			read[known] = value
+		} else if _, renamed := n.stored[name]; !renamed {
+			read[name] = value
+		}
+	}
+	return read
+}
+
+func (n *Names) readAll(rows []ddb.Item) []ddb.Item {
+	read := make([]ddb.Item, len(rows))
+	for i, row := range rows {
+		read[i] = n.Read(row)
+	}
+	return read
+}
+
+// nested are the placeholders of entries of a map: their names are the caller's.
+var nested = regexp.MustCompile(`\.#\w+`)
+
+// aliases are the placeholders of expressions.
+func (n *Names) aliases(names map[string]string, expressions ...*string) map[string]string {
+	stored := maps.Clone(names)
+	for placeholder, name := range names {
+		stored[placeholder] = of(n.stored, name)
+	}
+	for _, expression := range expressions {
+		for _, entry := range nested.FindAllString(aws.ToString(expression), -1) {
+			stored[entry[1:]] = names[entry[1:]]
+		}
+	}
+	return stored
+}
+
+// Table is the definition of the table.
+func (n *Names) Table(t schema.Table) schema.Table {
+	if n == nil {
+		return t
+	}
+	named := func(key schema.Key) schema.Key {
+		key.Partition.Name, key.Sort.Name = of(n.stored, key.Partition.Name), of(n.stored, key.Sort.Name)
+		return key
+	}
+	t.Key, t.TTL = named(t.Key), of(n.stored, t.TTL)
+	t.Indexes = slices.Clone(t.Indexes)
+	for i, index := range t.Indexes {
+		t.Indexes[i].Name, t.Indexes[i].Key = n.Index(index.Name), named(index.Key)
+	}
+	return t
+}
+
+// Actions are grants on the table's indexes.
+func (n *Names) Actions(a schema.Actions) schema.Actions {
+	if n == nil {
+		return a
+	}
+	for _, calls := range []map[string]schema.Grants{a.Calls, a.Operators} {
+		for call, grants := range calls {
+			named := schema.Grants{}
+			for index, actions := range grants {
+				named[n.Index(index)] = actions
+			}
+			calls[call] = named
+		}
+	}
+	return a
+}
+
+// Update is the request of a backfill, which its caller sends.
+func (n *Names) Update(in *dynamodb.UpdateItemInput) *dynamodb.UpdateItemInput {
+	if n == nil || in == nil {
+		return in
+	}
+	own := *in
+	own.Key = n.Stored(in.Key)
+	own.ExpressionAttributeNames = n.aliases(in.ExpressionAttributeNames)
+	return &own
+}
+
+// Action is an action of a transaction.
+func (n *Names) Action(action types.TransactWriteItem) types.TransactWriteItem {
+	if n == nil {
+		return action
+	}
+	if put := action.Put; put != nil {
+		own := *put
+		own.Item, own.ExpressionAttributeNames = n.Stored(put.Item), n.aliases(put.ExpressionAttributeNames)
+		action.Put = &own
+	}
+	if update := action.Update; update != nil {
+		own := *update
+		own.Key, own.ExpressionAttributeNames = n.Stored(update.Key), n.aliases(update.ExpressionAttributeNames)
+		action.Update = &own
+	}
+	if del := action.Delete; del != nil {
+		own := *del
+		own.Key, own.ExpressionAttributeNames = n.Stored(del.Key), n.aliases(del.ExpressionAttributeNames)
+		action.Delete = &own
+	}
+	return action
+}

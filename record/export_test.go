@@ -1,0 +1,6 @@
+package record
+
+// For tests of the ring alone.
+type Ring = counted
+
+const RingSize = ringSize
