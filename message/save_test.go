@@ -176,6 +176,8 @@ func TestRetention(t *testing.T) {
 	}{
 		{noon.Add(kept - time.Hour - time.Second), []int64{2, 1}},
 		{noon.Add(kept - time.Hour), []int64{2}},
+		{noon.Add(kept - skew - time.Minute - time.Millisecond), []int64{2}}, // the window may not have expired
+		{noon.Add(kept - skew - time.Minute), []int64{2}},
 		{noon.Add(kept - time.Second), []int64{2}},
 		{noon.Add(kept), nil},
 	} {
