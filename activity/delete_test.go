@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -182,21 +180,6 @@ func TestDeleteEventOfMany(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), all[:155])
 }
 
-// meanwhile does something once, right after its caller has read.
-type meanwhile struct {
-	activity.API
-	times int
-	do    func()
-}
-
-func (m *meanwhile) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	out, err := m.API.Query(ctx, in, opts...)
-	if m.times--; m.times >= 0 {
-		m.do()
-	}
-	return out, err
-}
-
 // Another set is recorded between the read and the deletion: a deletion never
 // removes its guard and leaves the rest.
 func TestDeletionsMeetAnotherSet(t *testing.T) {
@@ -223,19 +206,16 @@ func TestDeletionsMeetAnotherSet(t *testing.T) {
 					recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, setOf(t, 7, 1)[0].Event.String(), home, martin, "diskning", monday.UnixMilli()))
 				}
 				mustRecord(t, acts, setOf(t, 7, first)...)
-				api := &meanwhile{API: db.Client(), times: tc.times, do: func() {
+				db.Inject(dynamotest.Fault{Op: "Query", Times: tc.times, Do: dynamotest.After(func() {
 					if err := acts.DeleteEvent(t.Context(), home, setOf(t, 7, 1)[0].Event); err != nil {
 						t.Error(err)
 					}
 					if _, err := acts.RecordAll(t.Context(), setOf(t, 7, 3)); err != nil {
 						t.Error(err)
 					}
-				}}
-				slow, err := activity.New(api, acts.Table().Name, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				err = of(slow)
+				})})
+				err := of(acts)
+				db.Heal()
 				left := len(everything(t, acts))
 				switch {
 				case method == "Delete":
@@ -249,21 +229,6 @@ func TestDeletionsMeetAnotherSet(t *testing.T) {
 			}
 		}
 	}
-}
-
-// repeating records the activity again between the attempts of a deletion whose
-// first reply is lost.
-type repeating struct {
-	activity.API
-	between func()
-}
-
-func (r repeating) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	if _, err := r.API.DeleteItem(ctx, in, opts...); err != nil {
-		return nil, err
-	}
-	r.between()
-	return r.API.DeleteItem(ctx, in, opts...)
 }
 
 // What is recorded between the attempts of a deletion stays: its first attempt
@@ -280,12 +245,9 @@ func TestDeletionsAreRepeatable(t *testing.T) {
 		}
 	}
 	for n, a := range setOf(t, 7, 2) {
-		slow, err := activity.New(repeating{db.Client(), again(a)}, acts.Table().Name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, remove := range map[string]func(context.Context, string, event.Event) error{"Delete": slow.Delete, "DeleteEvent": slow.DeleteEvent} {
+		for name, remove := range map[string]func(context.Context, string, event.Event) error{"Delete": acts.Delete, "DeleteEvent": acts.DeleteEvent} {
 			mustRecord(t, acts, a)
+			meanwhile(db, "DeleteItem", again(a))
 			if err := remove(t.Context(), home, a.Event); !errors.Is(err, activity.ErrNotFound) {
 				t.Errorf("%s of Nth(%d): %v", name, n+1, err)
 			}
@@ -303,12 +265,9 @@ func TestDeletionsOfOldRowsAreRepeatable(t *testing.T) {
 	db, acts := open(t, nil)
 	for seq := range int64(2) {
 		ev := newEvent(t, monday, home, seq)
-		slow, err := activity.New(repeating{db.Client(), func() { retract(t, acts, ev, true, event.Created) }}, acts.Table().Name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		meanwhile(db, "DeleteItem", func() { retract(t, acts, ev, true, event.Created) })
 		recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, ev.String(), home, martin, "diskning", monday.UnixMilli()))
-		if err := []func(context.Context, string, event.Event) error{slow.Delete, slow.DeleteEvent}[seq](t.Context(), home, ev); !errors.Is(err, activity.ErrNotFound) {
+		if err := []func(context.Context, string, event.Event) error{acts.Delete, acts.DeleteEvent}[seq](t.Context(), home, ev); !errors.Is(err, activity.ErrNotFound) {
 			t.Errorf("%d: %v", seq, err)
 		}
 		retract(t, acts, ev, false, event.Duplicate)
@@ -333,11 +292,8 @@ func TestDeleteOfWhatChanges(t *testing.T) {
 			} else {
 				mustRecord(t, acts, dish)
 			}
-			slow, err := activity.New(&meanwhile{API: db.Client(), times: 1, do: tc.do}, acts.Table().Name, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := slow.Delete(t.Context(), home, dish.Event); !errors.Is(err, tc.want) {
+			db.Inject(dynamotest.Fault{Op: "Query", Do: dynamotest.After(tc.do)})
+			if err := acts.Delete(t.Context(), home, dish.Event); !errors.Is(err, tc.want) {
 				t.Errorf("%s, old %v: %v, want %v", name, old, err, tc.want)
 			}
 			if n, err := acts.Erase(t.Context(), home); n != 0 || err != nil {

@@ -1,12 +1,9 @@
 package activity_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -96,30 +93,16 @@ func TestEraseActorLeavesWhatIsAnothersByNow(t *testing.T) {
 	mine, theirs := chore(t, monday, 1, "diskning"), chore(t, monday, 2, "diskning")
 	mustRecord(t, acts, mine, theirs)
 	theirs.Actor = rebecca
-	slow, err := activity.New(&meanwhile{API: db.Client(), times: 1, do: func() {
+	db.Inject(dynamotest.Fault{Op: "Query", Do: dynamotest.After(func() {
 		if err := acts.Delete(t.Context(), home, theirs.Event); err != nil {
 			t.Error(err)
 		}
 		mustRecord(t, acts, theirs)
-	}}, acts.Table().Name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := slow.EraseActor(t.Context(), martin); n != 1 || err != nil {
+	})})
+	if n, err := acts.EraseActor(t.Context(), martin); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	wantSame(t, "what stands", everything(t, acts), []activity.Activity{theirs})
-}
-
-// writing calls a writer before each batch is deleted.
-type writing struct {
-	activity.API
-	before func()
-}
-
-func (w *writing) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
-	w.before()
-	return w.API.BatchWriteItem(ctx, in, opts...)
 }
 
 // A writer goes on while a scope is erased: what it writes may stay, but what
@@ -129,18 +112,14 @@ func TestEraseBesideAWriter(t *testing.T) {
 	db, acts := open(t, nil)
 	all := shared(t, acts)
 	n := int64(1000)
-	w := &writing{API: db.Client(), before: func() {
+	db.Inject(dynamotest.Fault{Op: "BatchWriteItem", Times: -1, Do: dynamotest.Before(func() {
 		n++
 		mustRecord(t, acts, chore(t, monday.AddDate(0, 0, -1), n, "tvätt"), chore(t, monday.AddDate(0, 0, 1), n, "tvätt"))
 		if out, err := acts.Record(t.Context(), all[0]); out == 0 || err != nil { // delivered again
 			t.Error(out, err)
 		}
-	}}
-	slow, err := activity.New(w, acts.Table().Name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if erased, err := slow.Erase(t.Context(), home); erased < 60 || err != nil {
+	})})
+	if erased, err := acts.Erase(t.Context(), home); erased < 60 || err != nil {
 		t.Errorf("%d, %v", erased, err)
 	}
 	for _, a := range everything(t, acts) {
@@ -148,9 +127,9 @@ func TestEraseBesideAWriter(t *testing.T) {
 			t.Errorf("%v stood before and stands", a)
 		}
 	}
-	w.before = func() {}
+	db.Heal()
 	for {
-		erased, err := slow.Erase(t.Context(), home)
+		erased, err := acts.Erase(t.Context(), home)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,14 +1,11 @@
 package activity_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
@@ -58,17 +55,6 @@ func TestOfEventFollowsPages(t *testing.T) {
 	}
 }
 
-// deleting removes a row just before its caller reads what is stored.
-type deleting struct {
-	activity.API
-	before func()
-}
-
-func (d *deleting) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	d.before()
-	return d.API.Query(ctx, in, opts...)
-}
-
 // A set was refused because of rows that are deleted before they are read: the
 // answer is neither Duplicate nor a conflict.
 func TestRecordAllRefusedForWhatIsGone(t *testing.T) {
@@ -77,16 +63,12 @@ func TestRecordAllRefusedForWhatIsGone(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		set := setOf(t, int64(n), n)
 		mustRecord(t, acts, set[0])
-		api := &deleting{API: db.Client(), before: func() {
+		db.Inject(dynamotest.Fault{Op: "Query", Do: dynamotest.Before(func() {
 			if err := acts.Delete(t.Context(), home, set[0].Event); err != nil {
 				t.Error(err)
 			}
-		}}
-		late, err := activity.New(api, acts.Table().Name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := late.RecordAll(t.Context(), set)
+		})})
+		out, err := acts.RecordAll(t.Context(), set)
 		if out != 0 || err == nil || !strings.HasPrefix(err.Error(), "activity: RecordAll on table") || !strings.Contains(err.Error(), "deleted since: try again") {
 			t.Errorf("a set of %d: %v, %v, want an error to try again for", n, out, err)
 		}

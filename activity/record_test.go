@@ -1,7 +1,6 @@
 package activity_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,10 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -298,24 +293,12 @@ func TestRecordAllLostReply(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), append(append(setOf(t, 7, 2), setOf(t, 8, 2)...), setOf(t, 9, 1)...))
 }
 
-// contended answers the first transactions as DynamoDB does while another one
-// is under way on the same items.
-type contended struct {
-	activity.API
-	calls   int
-	answers [][]string // the reasons' codes of each
-}
-
-func (c *contended) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	c.calls++
-	if c.calls > len(c.answers) {
-		return c.API.TransactWriteItems(ctx, in, opts...)
-	}
-	cancelled := &types.TransactionCanceledException{}
-	for _, code := range c.answers[c.calls-1] {
-		cancelled.CancellationReasons = append(cancelled.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
-	}
-	return nil, cancelled
+// cancelled answers transactions as DynamoDB does while another one is under way on
+// the same items: with the reasons' codes.
+func cancelled(times int, codes ...string) dynamotest.Fault {
+	reasons := `{"Code": "` + strings.Join(codes, `"}, {"Code": "`) + `"}`
+	body := `{"__type": "TransactionCanceledException", "CancellationReasons": [` + reasons + `]}`
+	return dynamotest.Fault{Do: dynamotest.Answer(400, body), Op: "TransactWriteItems", Times: times}
 }
 
 func TestRecordAllWaitsForAnother(t *testing.T) {
@@ -328,35 +311,28 @@ func TestRecordAllWaitsForAnother(t *testing.T) {
 		"throttled":                 {{"ThrottlingError", "None"}, {"None", "ProvisionedThroughputExceeded"}},
 		"then it is found recorded": {{"TransactionConflict", "TransactionConflict"}},
 	} {
-		api := &contended{API: db.Client(), answers: answers}
-		slow, err := activity.New(api, acts.Table().Name, nil)
-		if err != nil {
-			t.Fatal(err)
+		for _, codes := range answers {
+			db.Inject(cancelled(1, codes...))
 		}
 		before := len(everything(t, acts))
-		out, err := slow.RecordAll(t.Context(), set)
+		ctx, meter := dynamotest.WithMeter(t.Context())
+		out, err := acts.RecordAll(ctx, set)
 		if want := map[bool]event.Outcome{true: event.Created, false: event.Duplicate}[before == 0]; out != want || err != nil {
 			t.Errorf("%s: %v, %v, want %v", name, out, err, want)
 		}
-		if api.calls != len(answers)+1 {
-			t.Errorf("%s: %d calls, want %d", name, api.calls, len(answers)+1)
+		if calls := meter.Cost().ByOp["TransactWriteItems"]; calls != len(answers)+1 {
+			t.Errorf("%s: %d calls, want %d", name, calls, len(answers)+1)
 		}
 	}
-	stuck := &contended{API: db.Client()}
-	for range 20 {
-		stuck.answers = append(stuck.answers, []string{"ConditionalCheckFailed", "TransactionConflict"})
-	}
-	slow, err := activity.New(stuck, acts.Table().Name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := slow.RecordAll(t.Context(), set)
+	db.Inject(cancelled(-1, "ConditionalCheckFailed", "TransactionConflict"))
+	ctx, meter := dynamotest.WithMeter(t.Context())
+	out, err := acts.RecordAll(ctx, set)
 	var conflict *activity.ConflictError
 	if out != 0 || err == nil || errors.As(err, &conflict) {
 		t.Errorf("a conflict that never ends: %v, %v, want an error to try again for", out, err)
 	}
-	if stuck.calls >= 20 {
-		t.Errorf("%d calls: the retries are not bounded", stuck.calls)
+	if calls := meter.Cost().ByOp["TransactWriteItems"]; calls >= 20 {
+		t.Errorf("%d calls: the retries are not bounded", calls)
 	}
 }
 

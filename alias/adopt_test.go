@@ -1,14 +1,12 @@
 package alias_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
@@ -395,22 +393,6 @@ func TestAdoptSideBySide(t *testing.T) {
 	f.adopts(t, 0)
 }
 
-// between makes another writer's write just before the first transaction.
-type between struct {
-	*dynamodb.Client
-	transactions *int
-	write        func()
-}
-
-func (b between) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (
-	*dynamodb.TransactWriteItemsOutput, error,
-) {
-	if *b.transactions++; *b.transactions == 1 {
-		b.write()
-	}
-	return b.Client.TransactWriteItems(ctx, in, options...)
-}
-
 // Adopt notices what another writer changes between its reads and its
 // transaction.
 func TestAdoptMeetsAnother(t *testing.T) {
@@ -436,14 +418,14 @@ func TestAdoptMeetsAnother(t *testing.T) {
 			t.Parallel()
 			w := newWriter(t)
 			w.f.write(t, olderRow(nil))
-			transactions := 0
-			store := w.f.through(t, between{w.f.db.Client(), &transactions, func() { c.write(w) }}, nil)
-			adopted, err := store.Adopt(t.Context(), chat)
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { c.write(w) }), Op: "TransactWriteItems"})
+			ctx, meter := dynamotest.WithMeter(t.Context())
+			adopted, err := w.f.another(t, nil).Adopt(ctx, chat)
 			if _, taken := errors.AsType[*alias.TakenError](err); adopted != c.adopted || taken != c.taken || err != nil && !taken {
 				t.Errorf("Adopt: %d, %v", adopted, err)
 			}
-			if transactions != c.transactions {
-				t.Errorf("%d transactions", transactions)
+			if n := meter.Cost().ByOp["TransactWriteItems"]; n != c.transactions {
+				t.Errorf("%d transactions", n)
 			}
 			if got, _, err := w.f.Get(t.Context(), chat, "ta disken"); err != nil || got.Name != c.meaning {
 				t.Errorf("Get: %+v, %v; want %q", got, err, c.meaning)
@@ -465,30 +447,13 @@ func TestAdoptReadsWhatAnotherMakesOfIt(t *testing.T) {
 				t.Parallel()
 				w := newWriter(t)
 				w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
-				reads := 0
-				store := w.f.through(t, afterReads{w.f.db.Client(), &reads, nth, func() { write(w) }}, nil)
-				if adopted, err := store.Adopt(t.Context(), chat); adopted != 0 || err != nil {
+				w.f.db.Inject(dynamotest.Fault{Do: dynamotest.After(func() { write(w) }), Op: "GetItem", Nth: nth})
+				if adopted, err := w.f.another(t, nil).Adopt(t.Context(), chat); adopted != 0 || err != nil {
 					t.Errorf("Adopt: %d, %v", adopted, err)
 				}
 			})
 		}
 	}
-}
-
-// afterReads lets another call write just after that many items are read.
-type afterReads struct {
-	*dynamodb.Client
-	reads *int
-	nth   int
-	write func()
-}
-
-func (a afterReads) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	out, err := a.Client.GetItem(ctx, in, options...)
-	if *a.reads++; *a.reads == a.nth {
-		a.write()
-	}
-	return out, err
 }
 
 // A Confirm that finds no row because another process is just adopting it
@@ -501,8 +466,8 @@ func TestConfirmMeetsAnAdoption(t *testing.T) {
 			t.Parallel()
 			w := newWriter(t)
 			w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
-			store := w.f.through(t, afterFirst{w.f.db.Client(), new(int), func() { w.f.adopts(t, 1) }}, nil)
-			reader := writer{t, fixture{store, w.f.db, w.f.table}}
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.After(func() { w.f.adopts(t, 1) }), Op: "UpdateItem"})
+			reader := writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}}
 			if warm {
 				reader.f.resolves(t, chat, "ta disken", "pantning")
 			}
@@ -518,31 +483,17 @@ func TestConfirmMeetsAnAdoption(t *testing.T) {
 	}
 }
 
-// afterFirst lets another call write just after the first update.
-type afterFirst struct {
-	*dynamodb.Client
-	updates *int
-	write   func()
-}
-
-func (a afterFirst) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	out, err := a.Client.UpdateItem(ctx, in, options...)
-	if *a.updates++; *a.updates == 1 {
-		a.write()
-	}
-	return out, err
-}
-
 // The same with a row in normal form that changes.
 func TestMergeMeetsAnother(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
 	w.f.write(t, golden(t, "put"))
 	w.f.write(t, with(golden(t, "put"), map[string]any{"sk": s("TA DISKEN"), "confirmations": n("5")}))
-	transactions := 0
-	store := w.f.through(t, between{w.f.db.Client(), &transactions, func() { do(t, event.Created)(w.confirm("diskning", 5)) }}, nil)
-	if adopted, err := store.Adopt(t.Context(), chat); adopted != 1 || err != nil || transactions != 2 {
-		t.Errorf("Adopt: %d, %v in %d transactions", adopted, err, transactions)
+	w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { do(t, event.Created)(w.confirm("diskning", 5)) }), Op: "TransactWriteItems"})
+	ctx, meter := dynamotest.WithMeter(t.Context())
+	adopted, err := w.f.another(t, nil).Adopt(ctx, chat)
+	if n := meter.Cost().ByOp["TransactWriteItems"]; adopted != 1 || err != nil || n != 2 {
+		t.Errorf("Adopt: %d, %v in %d transactions", adopted, err, n)
 	}
 	means(t, w.f, "diskning", 6)
 }
@@ -556,23 +507,11 @@ func TestAdoptGivesUp(t *testing.T) {
 			w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN"), "confirmations": n(fmt.Sprint(count))}))
 		}
 		change()
-		store := w.f.through(t, beforeTransactions{w.f.db.Client(), change}, nil)
-		adopted, err := store.Adopt(t.Context(), chat)
+		w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(change), Op: "TransactWriteItems", Times: -1})
+		adopted, err := w.f.another(t, nil).Adopt(t.Context(), chat)
 		want := "alias: Adopt on table " + w.f.table + ": the rows kept changing"
 		if adopted != 0 || err == nil || err.Error() != want {
 			t.Errorf("got %d, %v; want %s", adopted, err, want)
 		}
 	})
-}
-
-type beforeTransactions struct {
-	*dynamodb.Client
-	write func()
-}
-
-func (b beforeTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (
-	*dynamodb.TransactWriteItemsOutput, error,
-) {
-	b.write()
-	return b.Client.TransactWriteItems(ctx, in, options...)
 }

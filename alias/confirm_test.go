@@ -1,12 +1,10 @@
 package alias_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
@@ -190,8 +188,8 @@ func TestConfirmMeetsAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := confirmed(t)
-			store := w.f.through(t, meddler{w.f.db.Client(), new(int), func() { c.other(w) }}, nil)
-			got := answered(store.Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 5)}))
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { c.other(w) }), Op: "UpdateItem", Nth: 2})
+			got := answered(w.f.another(t, nil).Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 5)}))
 			if got != c.want {
 				t.Errorf("answered %q, want %q", got, c.want)
 			}
@@ -222,28 +220,17 @@ func TestConfirmGivesUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w writer) {
 		confirmedIn(w)
 		at := 10
-		api := beforeEach{w.f.db.Client(), func() {
+		w.f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Times: -1, Do: dynamotest.Before(func() {
 			do(t, event.Created)(w.confirm("diskning", at))
 			at--
-		}}
-		out, err := w.f.through(t, api, nil).Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, -30)})
+		})})
+		out, err := w.f.another(t, nil).Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, -30)})
 		want := "alias: Confirm on table " + w.f.table + ": the row kept changing"
 		if out != 0 || err == nil || err.Error() != want {
 			t.Errorf("got %v, %v; want %s", out, err, want)
 		}
 		means(t, w.f, "diskning", 18) // the ten others
 	})
-}
-
-// beforeEach makes another writer's write before each update.
-type beforeEach struct {
-	*dynamodb.Client
-	write func()
-}
-
-func (b beforeEach) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	b.write()
-	return b.Client.UpdateItem(ctx, in, options...)
 }
 
 // Each of the two updates may lose its request or its reply, once or for good.

@@ -1,12 +1,10 @@
 package alias_test
 
 import (
-	"context"
 	"maps"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
@@ -52,26 +50,15 @@ func TestDisown(t *testing.T) {
 	recordtest.WantBad(t, err, "alias", "actor")
 }
 
-// teaching lets another call teach before a phrase is disowned.
-type teaching struct {
-	*dynamodb.Client
-	before func()
-}
-
-func (m teaching) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	m.before()
-	return m.Client.UpdateItem(ctx, in, o...)
-}
-
 // A phrase that somebody else teaches meanwhile keeps its teacher.
 func TestDisownBesideATeacher(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
 	putDisken(t, w.f, eventAt(t, 60))
-	store := w.f.through(t, teaching{w.f.db.Client(), func() {
+	w.f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 		do(t, event.Created)(w.f.Correct(t.Context(), alias.Correct{Scope: chat, Phrase: "ta disken", Name: "y", Event: eventAt(t, 5), Actor: "43"}))
-	}}, nil)
-	if _, err := store.Disown(t.Context(), chat, "42"); err != nil {
+	})})
+	if _, err := w.f.another(t, nil).Disown(t.Context(), chat, "42"); err != nil {
 		t.Error(err)
 	}
 	if a, ok, err := w.f.Get(t.Context(), chat, "ta disken"); !ok || err != nil || a.LearnedFrom != "43" {

@@ -100,8 +100,8 @@ func TestEraseBesideAWriter(t *testing.T) {
 			t.Parallel()
 			w := confirmed(t)
 			w.f.write(t, with(w.f.stored(t, "ALIAS#-100123", "ta disken"), map[string]any{"note": s("private"), "learnedFrom": s("42")}))
-			store := w.f.through(t, meddler{w.f.db.Client(), new(int), func() { erased(w, 1) }}, nil)
-			if got := answered(c.write(writer{t, fixture{store, w.f.db, w.f.table}})); got != c.want {
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { erased(w, 1) }), Op: "UpdateItem", Nth: 2})
+			if got := answered(c.write(writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}})); got != c.want {
 				t.Errorf("answered %q, want %q", got, c.want)
 			}
 			if diff := cmp.Diff(c.row, w.f.stored(t, "ALIAS#-100123", "ta disken")); diff != "" {
@@ -116,19 +116,19 @@ func TestEraseBesideASeed(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
 	do(t, event.Created)(w.put("diskning", 60))
-	g := &gate{Client: w.f.db.Client(), hold: 1, held: make(chan struct{}), open: make(chan struct{})}
-	reader := fixture{w.f.through(t, g, nil), w.f.db, w.f.table}
+	held, release := make(chan struct{}), make(chan struct{})
+	w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { close(held); <-release }), Op: "Query"})
+	reader := fixture{w.f.another(t, nil), w.f.db, w.f.table}
 	seeded := make(chan error)
 	go func() {
 		_, err := reader.Seed(t.Context(), chat, map[string]string{"dammsuga": "dammsugning"})
 		seeded <- err
 	}()
-	<-g.held
-	g.hold = 0
+	<-held
 	if n, err := reader.Erase(t.Context(), chat); n != 1 || err != nil {
 		t.Errorf("Erase: %d, %v", n, err)
 	}
-	close(g.open)
+	close(release)
 	if err := <-seeded; err != nil {
 		t.Error(err)
 	}

@@ -3,41 +3,13 @@ package alias_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 )
-
-// failing is a client some of whose operations fail.
-type failing struct {
-	alias.API
-	reads, writes error
-}
-
-func (f failing) GetItem(ctx context.Context, in *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	if f.reads != nil {
-		return nil, f.reads
-	}
-	return f.API.GetItem(ctx, in, options...)
-}
-
-func (f failing) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	if f.reads != nil {
-		return nil, f.reads
-	}
-	return f.API.Query(ctx, in, options...)
-}
-
-func (f failing) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return nil, f.writes
-}
-
-func (f failing) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return nil, f.writes
-}
 
 // calls are all methods, by name.
 func calls(t *testing.T, s *alias.Store) map[string]func() error {
@@ -81,11 +53,11 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	writes := map[string]bool{"Put": true, "Correct": true, "Confirm": true, "Forget": true, "Seed": true}
-	for kind, api := range map[string]failing{
-		"reads":  {f.db.Client(), errBroken, errBroken},
-		"writes": {f.db.Client(), nil, errBroken},
-	} {
-		for method, call := range calls(t, f.through(t, api, func(c *alias.Config) { c.NoCache = true })) {
+	for kind, ops := range map[string][]string{"reads": {""}, "writes": {"PutItem", "UpdateItem"}} {
+		for _, op := range ops {
+			f.db.Inject(dynamotest.Fault{Do: denied, Op: op, Times: -1})
+		}
+		for method, call := range calls(t, f.another(t, func(c *alias.Config) { c.NoCache = true })) {
 			err := call()
 			if kind == "writes" && !writes[method] {
 				if err != nil {
@@ -93,10 +65,11 @@ func TestErrorsNameTheMethod(t *testing.T) {
 				}
 				continue
 			}
-			if want := "alias: " + method + " on table " + f.table + ": broken"; !errors.Is(err, errBroken) || err.Error() != want {
-				t.Errorf("%s fail: got %v, want %s", kind, err, want)
+			if want := "alias: " + method + " on table " + f.table + ": operation error "; !isDenied(err) || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s fail: got %v, want %s …", kind, err, want)
 			}
 		}
+		f.db.Heal()
 	}
 }
 
@@ -122,7 +95,8 @@ func TestWaitingNamesTheMethod(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	under, end := make(chan struct{}), make(chan struct{})
-	store := f.through(t, slow{f.db.Client(), under, end}, nil)
+	f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { close(under); <-end }), Op: "Query"})
+	store := f.another(t, nil)
 	done := make(chan error)
 	go func() { _, err := store.All(t.Context(), chat); done <- err }()
 	<-under
@@ -137,17 +111,4 @@ func TestWaitingNamesTheMethod(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-}
-
-// slow is a client whose queries report that they have begun, and end when the
-// test lets them.
-type slow struct {
-	*dynamodb.Client
-	under, end chan struct{}
-}
-
-func (s slow) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	close(s.under)
-	<-s.end
-	return s.Client.Query(ctx, in, options...)
 }

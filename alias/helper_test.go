@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -84,6 +86,14 @@ func (f fixture) through(t testing.TB, api alias.API, change func(*alias.Config)
 		t.Fatal(err)
 	}
 	return s
+}
+
+// denied refuses a request.
+var denied = dynamotest.Answer(400, `{"__type": "AccessDeniedException"}`)
+
+func isDenied(err error) bool {
+	refusal, ok := errors.AsType[smithy.APIError](err)
+	return ok && refusal.ErrorCode() == "AccessDeniedException"
 }
 
 // once returns the client without retries.

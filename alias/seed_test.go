@@ -5,20 +5,16 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 func TestSeedIsIdempotent(t *testing.T) {
@@ -134,37 +130,25 @@ func TestSeedLeavesTheBookWarm(t *testing.T) {
 	}
 }
 
-var errBroken = errors.New("broken")
-
-// broken fails puts of phrases that hold a word.
-type broken struct {
-	*dynamodb.Client
-	word string
-}
-
-func (b broken) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if strings.Contains(item.Text(in.Item, "sk"), b.word) {
-		return nil, errBroken
-	}
-	return b.Client.PutItem(ctx, in, options...)
-}
-
 func TestSeedNamesEachLeftover(t *testing.T) {
 	t.Parallel()
 	f := open(t)
-	done, err := f.through(t, broken{f.db.Client(), "hund"}, nil).Seed(t.Context(), chat, vocabulary())
+	want := []string{"borsta hunden", "gå ut med hunden", "hundpromenad", "mata hunden", "rasta hunden"}
+	for _, phrase := range want {
+		f.db.Inject(dynamotest.Fault{Do: denied, Op: "PutItem", Key: ddb.Item{"sk": item.S(phrase)}})
+	}
+	done, err := f.another(t, nil).Seed(t.Context(), chat, vocabulary())
 	var left *event.LeftoverError
-	if !errors.As(err, &left) || !errors.Is(err, errBroken) || strings.Contains(err.Error(), "hund") {
+	if !errors.As(err, &left) || !isDenied(err) || strings.Contains(err.Error(), "hund") {
 		t.Fatalf("Seed: %v", err)
 	}
 	var phrases []string
 	for _, l := range left.Leftovers {
-		if vocabulary()[l.Key] != "hund" || !errors.Is(l.Err, errBroken) {
+		if vocabulary()[l.Key] != "hund" || !isDenied(l.Err) {
 			t.Errorf("left over: %+v", l)
 		}
 		phrases = append(phrases, l.Key)
 	}
-	want := []string{"borsta hunden", "gå ut med hunden", "hundpromenad", "mata hunden", "rasta hunden"}
 	if diff := cmp.Diff(want, phrases); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -178,41 +162,17 @@ func TestSeedNamesEachLeftover(t *testing.T) {
 	}
 }
 
-// held counts puts and holds them up.
-type held struct {
-	*dynamodb.Client
-	puts    *atomic.Int32
-	release chan struct{}
-}
-
-func (h held) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	h.puts.Add(1)
-	<-h.release
-	return h.Client.PutItem(ctx, in, options...)
-}
-
+// Eight puts are under way at once.
 func TestSeedIsBounded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		db := dynamotest.New(t, nil)
-		api := held{db.Client(), new(atomic.Int32), make(chan struct{})}
-		store, err := alias.New(api, "homeops", nil)
-		if err != nil {
-			t.Fatal(err)
+	bubble(t, func(t *testing.T, w writer) {
+		w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(time.Second), Op: "PutItem", Times: -1})
+		began := time.Now()
+		if done, err := w.f.Seed(t.Context(), chat, vocabulary()); err != nil || done.Created != 80 {
+			t.Errorf("Seed: %+v, %v", done, err)
 		}
-		recordtest.Create(t, db.Client(), store.Table())
-		var group sync.WaitGroup
-		group.Go(func() {
-			if done, err := store.Seed(t.Context(), chat, vocabulary()); err != nil || done.Created != 80 {
-				t.Errorf("Seed: %+v, %v", done, err)
-			}
-		})
-		synctest.Wait()
-		if got := api.puts.Load(); got != 8 {
-			t.Errorf("%d puts under way, want 8", got)
+		if took := time.Since(began); took != 80/8*time.Second {
+			t.Errorf("80 puts of a second each took %v", took)
 		}
-		close(api.release)
-		group.Wait()
 	})
 }
 

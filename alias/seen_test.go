@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -144,24 +142,6 @@ func TestSeedOfKnownPhrasesIsNoWrite(t *testing.T) {
 	f.db.Meter(func() { f.resolves(t, chat, "pant", "pantning") }).Want(t, price(1, 0.5, 0))
 }
 
-// gate holds a Query up until it is opened.
-type gate struct {
-	*dynamodb.Client
-	hold    int // the number of that Query, from 1
-	queries int
-	held    chan struct{} // closed when it is held
-	open    chan struct{}
-}
-
-func (g *gate) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	g.queries++
-	if g.queries == g.hold {
-		close(g.held)
-		<-g.open
-	}
-	return g.Client.Query(ctx, in, options...)
-}
-
 // Later questions see what a Refresh returned, even if another read of the
 // scope began after it, ended before it, and has missed something.
 func TestOvertakenRefreshIsSeen(t *testing.T) {
@@ -175,12 +155,12 @@ func TestOvertakenRefreshIsSeen(t *testing.T) {
 			t.Run(fmt.Sprint(name, " warm ", warm), func(t *testing.T) {
 				t.Parallel()
 				f := behind(t, nil)
-				g := &gate{Client: f.db.Client(), hold: 1, held: make(chan struct{}), open: make(chan struct{})}
-				reader := fixture{f.through(t, g, nil), f.db, f.table}
+				reader := fixture{f.another(t, nil), f.db, f.table}
 				if warm {
-					g.hold = 2
 					reader.resolves(t, chat, "pant", "pantning")
 				}
+				held, release := make(chan struct{}), make(chan struct{})
+				f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { close(held); <-release }), Op: "Query"})
 				refreshed := make(chan int)
 				go func() {
 					all, err := reader.Refresh(t.Context(), chat)
@@ -189,18 +169,18 @@ func TestOvertakenRefreshIsSeen(t *testing.T) {
 					}
 					refreshed <- len(all)
 				}()
-				<-g.held
+				<-held
 				if err := overtake(t.Context(), reader.Store); err != nil {
 					t.Error(err)
 				}
 				f.learns(t, chat) // another Store
-				close(g.open)
+				close(release)
 				if got := <-refreshed; got != 2 {
 					t.Errorf("Refresh: %d aliases, want 2", got)
 				}
-				reader.resolves(t, chat, "ta disken", "diskning")
-				if g.queries < 3 {
-					t.Errorf("%d queries: nothing overtook it", g.queries)
+				cost := f.db.Meter(func() { reader.resolves(t, chat, "ta disken", "diskning") })
+				if cost.ByOp["Query"] != 1 {
+					t.Errorf("%v: nothing overtook it", cost)
 				}
 			})
 		}

@@ -1,7 +1,6 @@
 package alias_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
@@ -183,20 +181,6 @@ func TestCorrectToTheNameThatStandsKeepsConfirmations(t *testing.T) {
 	means(t, w.f, "diskning", 1)
 }
 
-// meddler makes another process's write just before a store's second update.
-type meddler struct {
-	*dynamodb.Client
-	updates *int
-	meddle  func()
-}
-
-func (m meddler) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if *m.updates++; *m.updates == 2 {
-		m.meddle()
-	}
-	return m.Client.UpdateItem(ctx, in, options...)
-}
-
 // A correction to the name that the phrase has is two updates, and another
 // write may come between them.
 func TestCorrectMeetsAnother(t *testing.T) {
@@ -216,9 +200,9 @@ func TestCorrectMeetsAnother(t *testing.T) {
 			t.Parallel()
 			w := newWriter(t)
 			do(t, event.Created)(w.put("diskning", 60))
-			api := meddler{w.f.db.Client(), new(int), func() { do(t, event.Created)(w.correct(c.otherName, c.otherEvent)) }}
-			store := w.f.through(t, api, nil)
-			_, err := store.Correct(t.Context(), alias.Correct{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 30)})
+			other := func() { do(t, event.Created)(w.correct(c.otherName, c.otherEvent)) }
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(other), Op: "UpdateItem", Nth: 2})
+			_, err := w.f.another(t, nil).Correct(t.Context(), alias.Correct{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 30)})
 			if !errors.Is(err, c.wantErr) {
 				t.Errorf("Correct: %v, want %v", err, c.wantErr)
 			}

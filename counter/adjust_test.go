@@ -271,23 +271,23 @@ func TestLostReplyThenAnother(t *testing.T) {
 	e := open(t, counter.Config{})
 	ev := message(t, noon, 1)
 	e.hold(t, ev, 10)
-	s := limits(t, meddler{Client: e.db.Client(), between: func() {
+	e.meanwhile(func() {
 		if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 7}); err != nil {
 			t.Error(err)
 		}
-	}}, e.table)
-	grant, err := s.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 7, Cap: 20})
+	})
+	grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 7, Cap: 20})
 	if err != nil || grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 0 {
 		t.Errorf("Adjust, then refunded: %+v, %v", grant, err)
 	}
 
 	other := message(t, noon, 2)
-	s = limits(t, meddler{Client: e.db.Client(), between: func() {
+	e.meanwhile(func() {
 		if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: other, From: 10, To: 7}); err != nil {
 			t.Error(err)
 		}
-	}}, e.table)
-	grant, err = s.Take(t.Context(), counter.Take{Key: chat, Event: other, Cap: 20, Weight: 10})
+	})
+	grant, err = e.Take(t.Context(), counter.Take{Key: chat, Event: other, Cap: 20, Weight: 10})
 	if err != nil || !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 7 {
 		t.Errorf("Take, then settled: %+v, %v", grant, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -118,16 +117,12 @@ func TestLostReplyThenRefunded(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
 	ev := message(t, noon, 1)
-	meddling := meddler{Client: e.db.Client(), between: func() {
+	e.meanwhile(func() {
 		if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 1}); err != nil {
 			t.Error(err)
 		}
-	}}
-	s, err := counter.New(meddling, e.table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3})
+	})
+	grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3})
 	if err != nil || grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 0 {
 		t.Errorf("Take = %+v, %v", grant, err)
 	}
@@ -178,21 +173,6 @@ func (h *holding) arrive(ctx context.Context) error {
 	return err
 }
 
-// meddler sends each write twice, as an SDK does that lost the first reply,
-// and does something between.
-type meddler struct {
-	*dynamodb.Client
-	between func()
-}
-
-func (m meddler) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if _, err := m.Client.UpdateItem(ctx, in, options...); err != nil {
-		return nil, err
-	}
-	m.between()
-	return m.Client.UpdateItem(ctx, in, options...)
-}
-
 // A lost reply still reads Created when nothing else became of the event. One
 // that was settled or refunded meanwhile says so.
 func TestOwnLostReplyAfterAnother(t *testing.T) {
@@ -213,15 +193,12 @@ func TestOwnLostReplyAfterAnother(t *testing.T) {
 	} {
 		e := open(t, counter.Config{})
 		ev := message(t, noon, 1)
-		s, err := counter.New(meddler{e.db.Client(), func() {
+		e.meanwhile(func() {
 			if err := tc.between(e, ev); err != nil {
 				t.Error(name, err)
 			}
-		}}, e.table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 9, Weight: 5})
+		})
+		grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 9, Weight: 5})
 		want := tc.want
 		want.Cap, want.Remaining, want.Day, want.ResetsAt = 9, 9-want.Used, day, tzclock.Stockholm.End(day)
 		if err != nil || grant != want {
@@ -339,33 +316,17 @@ func wantEffect(t testing.TB, err error, effect bool) {
 func TestTransactionConflict(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
-	busy := &conflicting{Client: e.db.Client(), times: 2}
-	s, err := counter.New(busy, e.table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
-	if err != nil {
-		t.Fatal(err)
+	busy := dynamotest.Answer(400, `{"__type": "TransactionConflictException"}`)
+	e.db.Inject(dynamotest.Fault{Do: busy, Op: "UpdateItem", Times: 2})
+	ctx, meter := dynamotest.WithMeter(t.Context())
+	grant, err := e.Take(ctx, counter.Take{Key: chat, Event: message(t, noon, 1), Weight: 1, Cap: 3})
+	if err != nil || grant.Outcome != event.Created || meter.Cost().Requests != 3 {
+		t.Errorf("Take = %+v, %v after %v", grant, err, meter.Cost())
 	}
-	grant, err := s.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Weight: 1, Cap: 3})
-	if err != nil || grant.Outcome != event.Created || busy.calls != 3 {
-		t.Errorf("Take = %+v, %v after %d calls", grant, err, busy.calls)
+	e.db.Inject(dynamotest.Fault{Do: busy, Op: "UpdateItem"})
+	ctx, meter = dynamotest.WithMeter(t.Context())
+	total, err := e.AddUnkeyed(ctx, counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
+	if err != nil || total.Used != 2 || meter.Cost().Requests != 2 {
+		t.Errorf("AddUnkeyed = %+v, %v after %v", total, err, meter.Cost())
 	}
-	busy.times, busy.calls = 1, 0
-	total, err := s.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
-	if err != nil || total.Used != 2 || busy.calls != 2 {
-		t.Errorf("AddUnkeyed = %+v, %v after %d calls", total, err, busy.calls)
-	}
-}
-
-type conflicting struct {
-	*dynamodb.Client
-	calls, times int
-}
-
-func (c *conflicting) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if c.calls++; c.calls <= c.times {
-		for _, option := range options { // as a client does
-			option(&dynamodb.Options{})
-		}
-		return nil, &types.TransactionConflictException{Message: aws.String("a transaction is under way")}
-	}
-	return c.Client.UpdateItem(ctx, in, options...)
 }

@@ -1,19 +1,16 @@
 package counter_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -93,21 +90,6 @@ func TestTombstoneInAFullRow(t *testing.T) {
 	}
 }
 
-// onRequest is an API that does something before the nth write.
-type onRequest struct {
-	*dynamodb.Client
-	sent int
-	do   map[int]func()
-}
-
-func (o *onRequest) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	o.sent++
-	if do := o.do[o.sent]; do != nil {
-		do()
-	}
-	return o.Client.UpdateItem(ctx, in, options...)
-}
-
 // What others do between the requests of one refund. It ends in at most three.
 func TestTombstoneOvertaken(t *testing.T) {
 	t.Parallel()
@@ -163,16 +145,16 @@ func TestTombstoneOvertaken(t *testing.T) {
 	} {
 		e := open(t, counter.Config{})
 		ev := message(t, noon, 1)
-		api := &onRequest{Client: recordtest.Impatient(e.db.Client()), do: map[int]func(){}}
-		if tc.second != nil {
-			api.do[2] = func() { tc.second(e, ev) }
-		}
-		if tc.third != nil {
-			api.do[3] = func() { tc.third(e, ev) }
-		}
-		total, err := limits(t, api, e.table).Refund(t.Context(), tombstone(ev, 2))
-		if (err != nil) != tc.err || total.Outcome != tc.outcome || total.Refunded == tc.err || total.Used != 0 || api.sent != tc.sent {
-			t.Errorf("%s: %+v, %v after %d requests", name, total, err, api.sent)
+		e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 2, Do: dynamotest.Before(func() {
+			tc.second(e, ev)
+			if tc.third != nil {
+				e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() { tc.third(e, ev) })})
+			}
+		})})
+		ctx, meter := dynamotest.WithMeter(t.Context())
+		total, err := e.Refund(ctx, tombstone(ev, 2))
+		if (err != nil) != tc.err || total.Outcome != tc.outcome || total.Refunded == tc.err || total.Used != 0 || meter.Cost().Requests != tc.sent {
+			t.Errorf("%s: %+v, %v after %v", name, total, err, meter.Cost())
 		}
 		if errors.Is(err, counter.ErrNotFound) {
 			t.Errorf("%s: %v, which a Tombstone never is", name, err)
@@ -193,18 +175,18 @@ func TestTombstoneLosesReplies(t *testing.T) {
 				name := fmt.Sprintf("overtaken %v, %v of request %d", overtaken, do, nth)
 				e := open(t, counter.Config{})
 				ev := message(t, noon, 1)
-				api := &onRequest{Client: recordtest.Impatient(e.db.Client()), do: map[int]func(){}}
+				at, lose := 2, nth
+				switch {
+				case nth == 1:
+					at++ // the first request is sent twice
+				case nth == 3:
+					lose++ // the hold is a request, too
+				}
 				if overtaken {
-					api.do[2] = func() { e.hold(t, ev, 2) }
+					e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: at, Do: dynamotest.Before(func() { e.hold(t, ev, 2) })})
 				}
-				before := api.do[nth]
-				api.do[nth] = func() {
-					if before != nil {
-						before()
-					}
-					e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
-				}
-				total, err := limits(t, api, e.table).Refund(t.Context(), tombstone(ev, 2))
+				e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Nth: lose})
+				total, err := e.Refund(t.Context(), tombstone(ev, 2))
 				if err != nil || total.Outcome != event.Created || !total.Refunded || total.Used != 0 {
 					t.Errorf("%s: %+v, %v", name, total, err)
 				}

@@ -83,6 +83,17 @@ func (c *control) refusals(effects []*fault.Effect, call *engine.Call) []*api.Er
 	return errs
 }
 
+// waitFor waits, and then calls the functions.
+func waitFor(ctx context.Context, w fault.Waiting) error {
+	if err := wait(ctx, w.Delay); err != nil {
+		return err
+	}
+	for _, call := range w.Calls {
+		call()
+	}
+	return nil
+}
+
 // wait returns early, with the context's error, when the context ends.
 func wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {

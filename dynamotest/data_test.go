@@ -411,7 +411,7 @@ func TestAClosedServerIsNotAskedAgain(t *testing.T) {
 	}
 	for _, write := range []bool{true, false} {
 		var err error
-		cost := srv.Meter(func() {
+		cost := srv.Tap().Meter(func() {
 			if write {
 				err = put(t.Context(), db, "orders", order("ann", 1))
 			} else {

@@ -61,6 +61,8 @@
 //	LoseRequest                any backend   connection reset; nothing happened
 //	LoseReply                  any backend   connection reset; it happened
 //	Delay(d), DelayReply(d)    any backend   a slow call, or its context's end
+//	Before(f), After(f)        any backend   what f did meanwhile; f may hold the call
+//	Answer(status, body)       any backend   this answer; nothing happened
 //	Throttle                   this server   ThrottlingException, or as the billing mode has it
 //	InternalError, Unavailable this server   500, 503; with After() it happened
 //	Conflict                   this server   TransactionConflictException, or a cancelled transaction
@@ -99,13 +101,12 @@
 // # Streams
 //
 // The server also serves DynamoDB Streams, at the same address as DynamoDB.
-// With [DB.HTTPClient], the requests of a streams client are metered and
-// disturbed like all others, in process and on an endpoint. [Server.HTTPClient]
-// and [Tap.Wrap] do the same without a testing.T. An example with a DB:
+// With the HTTP client of [DB.Client] or [Server.Client], the requests of a
+// streams client are metered and disturbed like all others:
 //
 //	o := db.Client().Options()
 //	streams := dynamodbstreams.New(dynamodbstreams.Options{
-//		Region: o.Region, BaseEndpoint: o.BaseEndpoint, Credentials: o.Credentials, HTTPClient: db.HTTPClient(),
+//		Region: o.Region, BaseEndpoint: o.BaseEndpoint, Credentials: o.Credentials, HTTPClient: o.HTTPClient,
 //		Retryer: o.Retryer, // with MaxBackoff
 //	})
 //	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "GetRecords", Table: "orders"})

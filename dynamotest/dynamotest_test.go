@@ -91,7 +91,7 @@ func ExampleTap_Meter() {
 	if err := schema.Create(ctx, db, orders("orders")); err != nil {
 		log.Fatal(err)
 	}
-	cost := srv.Meter(func() {
+	cost := srv.Tap().Meter(func() {
 		_ = put(ctx, db, "orders", order("ann", 1))
 		_ = put(ctx, db, "orders", order("ann", 1)) // refused, and charged
 	})
@@ -112,7 +112,7 @@ func ExampleTap_Inject() {
 	}
 	// The write takes effect and its reply is lost. The SDK sends it again, and
 	// the condition fails because of the first attempt.
-	srv.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
+	srv.Tap().Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
 	err := put(ctx, db, "orders", order("ann", 1))
 	var refused *types.ConditionalCheckFailedException
 	fmt.Println(errors.As(err, &refused))
@@ -453,7 +453,7 @@ func TestCheckOfAFault(t *testing.T) {
 	if err := dynamotest.NewTap().Check(dynamotest.Fault{Do: dynamotest.Throttle}); err == nil {
 		t.Error("another backend can be made to throttle")
 	}
-	if idle := srv.Heal(); len(idle) != 0 {
+	if idle := srv.Tap().Heal(); len(idle) != 0 {
 		t.Errorf("injected: %q", idle)
 	}
 }

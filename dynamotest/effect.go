@@ -8,7 +8,7 @@ import (
 )
 
 // An Effect is what a [Fault] does to a request. [LoseReply], [LoseRequest],
-// [Delay] and [DelayReply] work on every backend. [Throttle], [InternalError],
+// [Delay], [DelayReply], [Before], [After] and [Answer] work on every backend. [Throttle], [InternalError],
 // [Unavailable], [Conflict] and [Unprocessed] work only on a server of this
 // process: the server itself gives these answers, so clients of [Server.Handler]
 // also get them. Effects can be compared with ==.
@@ -59,6 +59,53 @@ func Delay(d time.Duration) Effect { return delay{fault.Delay, d} }
 // of a synctest bubble. The request has taken effect before the delay, even if
 // its caller stops waiting.
 func DelayReply(d time.Duration) Effect { return delay{fault.DelayReply, d} }
+
+// Before calls f before the request is sent, on the goroutine that sends it. The
+// request waits until f returns, so f can write what another process writes in the
+// meantime, and a request can be held:
+//
+//	db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { close(held); <-release }), Op: "Query"})
+//
+// The requests that f sends meet faults as all others do, but not the fault that
+// called f: while f runs, its fault neither counts nor disturbs requests.
+func Before(f func()) Effect { return &calling{fault.Before, f} }
+
+// After is like [Before], but calls f when the request has taken effect, or was
+// refused, and before its reply is delivered. With LoseReply for the same request,
+// f runs before the SDK sends the request again:
+//
+//	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
+//	db.Inject(dynamotest.Fault{Do: dynamotest.After(func() { … }), Op: "UpdateItem"})
+func After(f func()) Effect { return &calling{fault.After, f} }
+
+// Answer answers the request instead of the backend, so the request has no effect.
+// The status and the body are those of an HTTP response, such as 400 and
+// {"__type": "TransactionConflictException"}, or 200 and {}. The SDK sends the
+// request again if it does so after such an answer of DynamoDB.
+func Answer(status int, body string) Effect { return answer{status, body} }
+
+// A calling effect is a pointer, because functions cannot be compared.
+type calling struct {
+	kind fault.Kind
+	call func()
+}
+
+func (c *calling) effect() fault.Effect { return fault.Effect{Kind: c.kind, Call: c.call} }
+
+// String returns the name of the effect.
+func (c *calling) String() string { return c.kind.String() }
+
+type answer struct {
+	status int
+	body   string
+}
+
+func (a answer) effect() fault.Effect {
+	return fault.Effect{Kind: fault.Answer, Status: a.status, Body: a.body}
+}
+
+// String returns the name of the effect.
+func (a answer) String() string { return fault.Answer.String() }
 
 type simple fault.Kind
 

@@ -19,9 +19,10 @@ import (
 // Several faults may be due for the same request. Then these rules determine
 // which of these faults take effect:
 //
-//   - Delays add up.
-//   - If both LoseRequest and LoseReply are due, the fault that was injected
-//     first takes effect.
+//   - Delays add up. After them, the functions of Before and After are called one
+//     after the other.
+//   - If several of LoseRequest, LoseReply and Answer are due, the fault that was
+//     injected first takes effect.
 //   - If several of Throttle, InternalError, Unavailable and Conflict are due,
 //     the fault that was injected first answers the request. LoseReply may then
 //     drop that answer.
@@ -29,7 +30,8 @@ import (
 //     gets through. If several faults match an entry, the fault that was
 //     injected first refuses it. If the batch is invalid, or throttled as a
 //     whole, no entries come back unprocessed.
-//   - DelayReply does not fire for a request that LoseRequest drops.
+//   - DelayReply and After do not fire for a request that LoseRequest drops or
+//     Answer answers. Before does.
 //
 // A fault that does nothing because of one of these rules stays due for the
 // next request that matches. If it has a Chance, it draws again.

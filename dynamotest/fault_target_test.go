@@ -28,7 +28,7 @@ func ExampleFault_index() {
 	if err := schema.Create(ctx, db, orders("orders")); err != nil {
 		log.Fatal(err)
 	}
-	srv.Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "PutItem"})
+	srv.Tap().Inject(dynamotest.Fault{Do: dynamotest.Throttle.ByIndex("by-day"), Op: "PutItem"})
 	var throttled *types.ThrottlingException
 	if errors.As(put(ctx, db, "orders", order("ann", 1)), &throttled) {
 		why := throttled.ThrottlingReasons[0]
@@ -75,11 +75,11 @@ func TestRequestsAboutTagsAndStreamsNameTheirTable(t *testing.T) {
 		{streams, "GetRecords", fmt.Sprintf(`{"ShardIterator":%q}`, place["ShardIterator"])},
 	} {
 		for name, status := range map[string]int{"orders": 500, ordersARN: 500, "others": 200} {
-			srv.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: tt.op, Table: name})
+			srv.Tap().Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: tt.op, Table: name})
 			if got, reply := send(srv, tt.prefix+tt.op, tt.body); got != status {
 				t.Errorf("%s with a fault of %s: got %d %v, want %d", tt.op, name, got, reply, status)
 			}
-			srv.Heal()
+			srv.Tap().Heal()
 		}
 	}
 }

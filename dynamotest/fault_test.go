@@ -51,7 +51,7 @@ func ExampleFault_throttle() {
 		log.Fatal(err)
 	}
 	// The partition of one customer is hot; the others do not notice.
-	srv.Inject(dynamotest.Fault{
+	srv.Tap().Inject(dynamotest.Fault{
 		Do: dynamotest.Throttle, Op: "PutItem", Times: -1,
 		Key: map[string]types.AttributeValue{"customer": &types.AttributeValueMemberS{Value: "ann"}},
 	})
@@ -73,7 +73,7 @@ func ExampleFault_chance() {
 		if err := schema.Create(ctx, db, orders("orders")); err != nil {
 			log.Fatal(err)
 		}
-		srv.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "PutItem", Chance: 0.2, Seed: seed})
+		srv.Tap().Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "PutItem", Chance: 0.2, Seed: seed})
 		for i := range 20 {
 			if put(ctx, db, "orders", order("ann", i)) != nil {
 				failed = append(failed, i)
@@ -282,7 +282,7 @@ func TestOtherClientsMeetTheServersFaults(t *testing.T) {
 	srv := dynamotest.NewServer(nil)
 	listening := httptest.NewServer(srv.Handler())
 	defer listening.Close()
-	srv.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "ListTables"})
+	srv.Tap().Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "ListTables"})
 	client := once(dynamotest.Connect(listening.URL))
 	for _, want := range []string{"InternalServerError", "<nil>"} {
 		if _, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{}); errorCode(err) != want {
@@ -298,6 +298,9 @@ func TestFaultsThatCannotBe(t *testing.T) {
 		"needs a server":            {Do: dynamotest.Throttle},
 		"it has no Do":              {Op: "PutItem"},
 		"delay must be positive":    {Do: dynamotest.Delay(0)},
+		"fault Before: it has no":   {Do: dynamotest.Before(nil)},
+		"fault After: it has no":    {Do: dynamotest.After(nil)},
+		"99 is not the status":      {Do: dynamotest.Answer(99, "")},
 		"is not a probability":      {Do: dynamotest.LoseReply, Chance: 2},
 		"NaN is not a probability":  {Do: dynamotest.LoseReply, Chance: math.NaN()},
 		"not be negative, except":   {Do: dynamotest.LoseReply, Nth: -1},
@@ -351,7 +354,7 @@ func TestAnOperationThatIsMisspelt(t *testing.T) {
 					t.Errorf("%v: %s", do, got)
 				}
 			}()
-			dynamotest.NewServer(nil).Inject(f)
+			dynamotest.NewServer(nil).Tap().Inject(f)
 		}()
 	}
 }
@@ -387,6 +390,7 @@ func TestFaultsCompose(t *testing.T) {
 	throttle, lateError := dynamotest.Fault{Do: dynamotest.Throttle}, dynamotest.Fault{Do: dynamotest.Unavailable.After()}
 	loseReply, loseRequest := dynamotest.Fault{Do: dynamotest.LoseReply}, dynamotest.Fault{Do: dynamotest.LoseRequest}
 	delayReply := dynamotest.Fault{Do: dynamotest.DelayReply(time.Microsecond), Times: 2}
+	answer := dynamotest.Fault{Do: dynamotest.Answer(400, `{"__type": "TransactionConflictException"}`)}
 	for _, tt := range []struct {
 		name          string
 		faults        []dynamotest.Fault
@@ -403,6 +407,8 @@ func TestFaultsCompose(t *testing.T) {
 		{"parts add up", []dynamotest.Fault{one, one}, "2 left, 0 rows", "0 left, 2 rows", 0},
 		{"no part is left", []dynamotest.Fault{{Do: dynamotest.Unprocessed}, one}, "2 left, 0 rows", "1 left, 1 rows", 0},
 		{"no reply to delay", []dynamotest.Fault{delayReply, {Do: dynamotest.LoseRequest, Times: 2}}, "lost, 0 rows", "lost, 0 rows", 1},
+		{"answered elsewhere", []dynamotest.Fault{answer, loseReply}, "TransactionConflictException, 0 rows", "lost, 2 rows", 0},
+		{"no answer to a lost request", []dynamotest.Fault{loseRequest, answer}, "lost, 0 rows", "TransactionConflictException, 0 rows", 0},
 		{"every second one", []dynamotest.Fault{{Do: dynamotest.LoseRequest, Nth: 2}, {Do: dynamotest.Throttle, Nth: 2}}, "0 left, 2 rows", "lost, 2 rows", 1},
 	} {
 		first, second, idle := tried(t, tt.faults...)

@@ -24,8 +24,8 @@ const EndpointVariable = "DYNAMODB_ENDPOINT"
 
 // DB is a database for one test: a server in this process, or some tables on
 // the endpoint in DYNAMODB_ENDPOINT. If the DB has a server, the DB and the
-// server share one Tap: db.Meter and db.Server().Meter count the same requests,
-// and a fault of the DB is also a fault of the server.
+// server share one Tap: both count the same requests, and a fault of the DB is also
+// a fault of the server.
 type DB struct {
 	tap    *Tap
 	t      testing.TB
@@ -136,11 +136,6 @@ func MaxBackoff(longest time.Duration) func(*dynamodb.Options) {
 // own retries.
 func (db *DB) Client() *dynamodb.Client { return db.client }
 
-// HTTPClient returns the HTTP client under [DB.Client]. Use it for another
-// client of the same backend, such as a client of DynamoDB Streams. The requests
-// of that client are metered and disturbed like the requests of DB.Client.
-func (db *DB) HTTPClient() dynamodb.HTTPClient { return db.client.Options().HTTPClient }
-
 // Name returns the name under which the test creates the table. In process, it
 // is the given name. On an endpoint, it is a name that no other test has.
 func (db *DB) Name(table string) string {
@@ -176,12 +171,6 @@ func (db *DB) Heal() {
 
 // Meter is [Tap.Meter] of the client's Tap.
 func (db *DB) Meter(f func()) Cost { return db.tap.Meter(f) }
-
-// Attach is [Tap.Attach] of the client's Tap.
-func (db *DB) Attach(o *dynamodb.Options) { db.tap.Attach(o) }
-
-// Wrap is [Tap.Wrap] of the client's Tap.
-func (db *DB) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return db.tap.Wrap(next) }
 
 // Inject is like [Tap.Inject], but an invalid fault fails the test instead of
 // panicking.

@@ -25,7 +25,7 @@ func ExampleFault_statement() {
 	if err := schema.Create(ctx, srv.Client(), orders("orders")); err != nil {
 		log.Fatal(err)
 	}
-	srv.Inject(dynamotest.Fault{
+	srv.Tap().Inject(dynamotest.Fault{
 		Do:  dynamotest.Throttle,
 		Key: map[string]types.AttributeValue{"customer": &types.AttributeValueMemberS{Value: "ann"}},
 	})

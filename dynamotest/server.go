@@ -134,28 +134,13 @@ func NewServer(cfg *Config) *Server {
 // Tap returns the server's Tap. All clients from [Server.Client] have this Tap.
 func (s *Server) Tap() *Tap { return s.tap }
 
-// Inject is [Tap.Inject] of the server's Tap.
-func (s *Server) Inject(f Fault) { s.tap.Inject(f) }
-
-// Heal is [Tap.Heal] of the server's Tap.
-func (s *Server) Heal() (idle []string) { return s.tap.Heal() }
-
-// Meter is [Tap.Meter] of the server's Tap.
-func (s *Server) Meter(f func()) Cost { return s.tap.Meter(f) }
-
-// Attach is [Tap.Attach] of the server's Tap.
-func (s *Server) Attach(o *dynamodb.Options) { s.tap.Attach(o) }
-
-// Wrap is [Tap.Wrap] of the server's Tap.
-func (s *Server) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient { return s.tap.Wrap(next) }
-
 // Client returns a client of the server, with the server's Tap attached. It is the
 // SDK's client over a transport that calls the server on the caller's goroutine.
 // It resolves no endpoint and signs no requests, because only requests over a
 // network need that. The options apply after the defaults and before the Tap. So
 // if an option wraps o.HTTPClient, the wrapper is behind the Tap: it does not see
 // the losses and delays that the Tap causes. For a wrapper that sees them, wrap
-// [Server.HTTPClient] and give the wrapper to a client of your own.
+// the HTTPClient in the client's Options, and make a client of your own.
 func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	defaults := func(o *dynamodb.Options) {
 		stayInProcess(o, s.Transport())
@@ -166,11 +151,6 @@ func (s *Server) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
 	options = append([]func(*dynamodb.Options){defaults}, options...)
 	return Connect(here.String(), append(options, s.tap.Attach)...)
 }
-
-// HTTPClient returns the HTTP client under [Server.Client], with the server's
-// Tap. Use it for a client of another kind, such as a client of DynamoDB
-// Streams. It sends all requests to the server, whatever their URLs are.
-func (s *Server) HTTPClient() dynamodb.HTTPClient { return s.tap.Wrap(direct{s.Transport()}) }
 
 // Transport returns the transport under [Server.Client], without a Tap. Use it
 // for a client with another configuration.

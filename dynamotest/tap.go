@@ -2,6 +2,7 @@ package dynamotest
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -19,7 +20,7 @@ import (
 )
 
 // Tap sits in a client's transport and works on every backend. It meters
-// requests, and can delay or lose requests and replies.
+// requests, and can delay, lose or answer them.
 //
 //	tap := dynamotest.NewTap()
 //	db := dynamodb.NewFromConfig(cfg, tap.Attach)
@@ -68,7 +69,8 @@ type tapped struct {
 }
 
 // Do sends the request unless a fault loses it, records what it cost, and
-// returns the reply unless a fault loses that. Faults may delay either.
+// returns the reply unless a fault loses that. Faults may delay either, call
+// functions before either, or answer instead.
 func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	meters := c.tap.metersOf(r.Context())
@@ -82,13 +84,30 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 	}
 	fate := c.tap.faults.Transport(op, req)
 	metered := metered{meters: meters, op: op, reads: readsOnly(op, req), started: now()}
-	if err := wait(r.Context(), fate.Before); err != nil {
+	if err := waitFor(r.Context(), fate.Before); err != nil {
 		return nil, err
 	}
-	if fate.Lost == fault.LoseRequest {
+	if fate.Fate != nil && fate.Fate.Kind != fault.LoseReply {
 		metered.lost()
+		return instead(r, fate.Fate)
+	}
+	return c.send(r, fate, metered)
+}
+
+// instead returns what the caller of a request gets that is not sent.
+func instead(r *http.Request, fate *fault.Effect) (*http.Response, error) {
+	if fate.Kind == fault.LoseRequest {
 		return nil, connectionReset("write")
 	}
+	return &http.Response{
+		StatusCode: fate.Status, Status: http.StatusText(fate.Status), Request: r,
+		Header: http.Header{}, Body: io.NopCloser(strings.NewReader(fate.Body)), ContentLength: int64(len(fate.Body)),
+	}, nil
+}
+
+// send sends the request, and returns the reply unless a fault loses it.
+func (c tapped) send(r *http.Request, fate fault.Passage, metered metered) (*http.Response, error) {
+	meters := metered.meters
 	sent := r
 	if len(meters) > 0 {
 		sent = priced(r)
@@ -103,8 +122,8 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	err = wait(r.Context(), fate.After)
-	if fate.Lost == fault.LoseReply && err == nil {
+	err = waitFor(r.Context(), fate.After)
+	if fate.Fate != nil && err == nil {
 		err = connectionReset("read")
 	}
 	if err != nil {

@@ -34,12 +34,12 @@ func TestAServerThatIsUsedIsWatched(t *testing.T) {
 		if db.Server() != srv || !db.InProcess() || db.Name("orders") != "orders" {
 			t.Errorf("%s: not a database on the server", name)
 		}
-		srv.Inject(idleFault)
+		srv.Tap().Inject(idleFault)
 		db.Inject(idleFault)
 		if r.finish(); len(r.errors) != 2 || !strings.Contains(r.errors[0], "LoseReply") {
 			t.Errorf("%s: errors %q", name, r.errors)
 		}
-		if idle := srv.Heal(); len(idle) != 0 {
+		if idle := srv.Tap().Heal(); len(idle) != 0 {
 			t.Errorf("%s: after the test: %q", name, idle)
 		}
 	}
@@ -51,7 +51,7 @@ func TestWhatAServerHoldsOutlivesItsUse(t *testing.T) {
 	for n := range 2 {
 		r := &recorder{TB: t}
 		db := dynamotest.Use(r, srv)
-		cost := srv.Meter(func() { _ = put(t.Context(), db.Client(), "orders", order("bo", n)) })
+		cost := srv.Tap().Meter(func() { _ = put(t.Context(), db.Client(), "orders", order("bo", n)) })
 		cost.Want(t, dynamotest.Price{Requests: 1, WCU: 2})
 		if r.finish(); len(r.errors) > 0 || count(t, srv.Client(), "orders") != 2+n {
 			t.Errorf("errors %q, %d rows", r.errors, count(t, srv.Client(), "orders"))
@@ -87,9 +87,9 @@ func TestRequestsOfOtherClientsAreMeteredAndDisturbed(t *testing.T) {
 			Do(*http.Request) (*http.Response, error)
 		}
 	}{
-		"in process":  {inProcess.Tap(), inProcess.HTTPClient()},
-		"server":      {inProcess.Tap(), inProcess.Server().HTTPClient()},
-		"on endpoint": {onEndpoint.Tap(), onEndpoint.HTTPClient()},
+		"in process":  {inProcess.Tap(), inProcess.Client().Options().HTTPClient},
+		"server":      {inProcess.Tap(), inProcess.Server().Client().Options().HTTPClient},
+		"on endpoint": {onEndpoint.Tap(), onEndpoint.Client().Options().HTTPClient},
 		"bare":        {bare, bare.Wrap(http.DefaultClient)},
 		"of nothing":  {alone, alone.Wrap(nil)},
 	} {

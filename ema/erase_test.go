@@ -1,30 +1,13 @@
 package ema_test
 
 import (
-	"context"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
-
-// erasing is an API on which the subject is erased between the read and the
-// first write.
-type erasing struct {
-	ema.API
-	erase func()
-}
-
-func (e *erasing) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if first := e.erase; first != nil {
-		e.erase = nil
-		first()
-	}
-	return e.API.UpdateItem(ctx, in, o...)
-}
 
 // Erase takes the subject's averages of the store's record and no others, and
 // what an Observe that was under way writes afterwards holds nothing of them.
@@ -41,16 +24,12 @@ func TestErase(t *testing.T) {
 	other := o
 	other.Metric = "another"
 	mustObserve(t, store, other, event.Created)
-	api := &erasing{API: db.Client(), erase: func() {
+	db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 		if n, err := store.Erase(t.Context(), o.Subject); n != 2 || err != nil {
 			t.Errorf("Erase = %d, %v, want 2", n, err)
 		}
-	}}
-	live, err := ema.New(api, store.Table().Name, &ema.Config{Now: recordtest.Clock(clock)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustObserve(t, live, effort(ago(t, 4), 1), event.Created)
+	})})
+	mustObserve(t, store, effort(ago(t, 4), 1), event.Created)
 	if got := mustGet(t, store, o.Subject, o.Metric); got.Value != 1 || got.Samples != 1 {
 		t.Errorf("%+v holds what was erased", got)
 	}

@@ -132,21 +132,6 @@ func TestLostReplies(t *testing.T) {
 	}
 }
 
-// late runs before its first write what happens between an Observe's read and
-// its write.
-type late struct {
-	ema.API
-	before func()
-}
-
-func (l *late) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if before := l.before; before != nil {
-		l.before = nil
-		before()
-	}
-	return l.API.UpdateItem(ctx, in, o...)
-}
-
 // A row that is erased, made anew by an older system and given the same event
 // again has the version and the ring that it had, over other samples: a write
 // computed from the erased row must not win.
@@ -155,14 +140,14 @@ func TestErasedAndMadeAnewByAnOlderSystem(t *testing.T) {
 	db, first := open(t)
 	again := effort(ago(t, 2), 10)
 	mustObserve(t, first, again, event.Created)
-	api := &late{API: db.Client(), before: func() {
+	db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 		older := ddb.Item{"pk": item.S("EFFORT#42"), "sk": item.S("diskning"), "ema": item.N(30), "samples": item.N(7)}
 		if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(first.Table().Name), Item: older}); err != nil {
 			t.Fatal(err)
 		}
 		mustObserve(t, first, again, event.Created)
-	}}
-	store, err := ema.New(api, first.Table().Name, &ema.Config{Alpha: 0.5, Now: recordtest.Clock(clock)})
+	})})
+	store, err := ema.New(db.Client(), first.Table().Name, &ema.Config{Alpha: 0.5, Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}

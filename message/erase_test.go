@@ -1,13 +1,11 @@
 package message_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -96,48 +94,20 @@ func TestEraseActor(t *testing.T) {
 	recordtest.WantBad(t, err, "message", "Config.ActorIndex")
 }
 
-// lagging erases and saves a message for another actor right after the index has
-// been read.
-type lagging struct {
-	message.API
-	after func()
-}
-
-func (l lagging) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	out, err := l.API.Query(ctx, in, opts...)
-	l.after()
-	return out, err
-}
-
 func TestEraseActorLeavesWhatIsAnothersByNow(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{ActorIndex: true})
 	e.save(t, said(1, anna, 0), said(2, anna, 0))
-	l := lagging{API: e.db.Client(), after: func() {
+	e.db.Inject(dynamotest.Fault{Op: "Query", Times: -1, Do: dynamotest.After(func() { // the index has been read
 		recordtest.Delete(t, e.db.Client(), e.table, ddb.Item{"chatId": item.S(chat), "messageId": item.N(2)})
 		e.save(t, said(2, bo, 0))
-	}}
-	slow, err := message.New(l, e.table, &message.Config{ActorIndex: true, Now: recordtest.Clock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := slow.EraseActor(t.Context(), anna); n != 1 || err != nil {
+	})})
+	if n, err := e.EraseActor(t.Context(), anna); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	if m, ok, err := e.Get(t.Context(), chat, 2); !ok || m.Actor != bo || err != nil {
 		t.Errorf("%v, %v, %v", m, ok, err)
 	}
-}
-
-// writing lets a writer at it before each batch is deleted.
-type writing struct {
-	message.API
-	before func()
-}
-
-func (w *writing) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
-	w.before()
-	return w.API.BatchWriteItem(ctx, in, opts...)
 }
 
 // A writer that goes on while a scope is erased: what it writes may stay, what
@@ -147,18 +117,14 @@ func TestEraseBesideAWriter(t *testing.T) {
 	e := open(t, message.Config{})
 	shared(t, e)
 	seq := int64(1000)
-	w := &writing{API: e.db.Client(), before: func() {
+	e.db.Inject(dynamotest.Fault{Op: "BatchWriteItem", Times: -1, Do: dynamotest.Before(func() {
 		seq++
 		e.save(t, said(seq, anna, 0))
 		if out, err := e.Save(t.Context(), said(1, anna, 0)); out == 0 || err != nil { // delivered again, without Raw
 			t.Error(out, err)
 		}
-	}}
-	slow, err := message.New(w, e.table, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := slow.Erase(t.Context(), chat); n < 41 || err != nil {
+	})})
+	if n, err := e.Erase(t.Context(), chat); n < 41 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	for m, err := range e.InScope(t.Context(), chat, message.Range{}) {
@@ -166,9 +132,9 @@ func TestEraseBesideAWriter(t *testing.T) {
 			t.Errorf("%d stood before and stands, %v", m.Seq, err)
 		}
 	}
-	w.before = func() {}
+	e.db.Heal()
 	for range 2 {
-		if _, err := slow.Erase(t.Context(), chat); err != nil {
+		if _, err := e.Erase(t.Context(), chat); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,7 +1,6 @@
 package message_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -9,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -289,27 +286,11 @@ func TestRowsWithoutATTLStand(t *testing.T) {
 func TestSaveMeetsATransaction(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
-	busy := &conflicting{Client: e.db.Client(), times: 2}
-	s, err := message.New(busy, e.table, &message.Config{Now: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.Answer(400, `{"__type": "TransactionConflictException"}`), Op: "PutItem", Times: 2})
+	cost := e.db.Meter(func() { e.save(t, said(1, anna, 0)) })
+	if cost.Requests != 3 {
+		t.Errorf("%v", cost)
 	}
-	if out, err := s.Save(t.Context(), said(1, anna, 0)); err != nil || out != event.Created || busy.calls != 3 {
-		t.Errorf("Save = %v, %v after %d calls", out, err, busy.calls)
-	}
-}
-
-// conflicting meets a transaction so many times.
-type conflicting struct {
-	*dynamodb.Client
-	calls, times int
-}
-
-func (c *conflicting) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	if c.calls++; c.calls <= c.times {
-		return nil, &types.TransactionConflictException{Message: aws.String("a transaction is under way")}
-	}
-	return c.Client.PutItem(ctx, in, options...)
 }
 
 // Without a Retention nothing expires, and no ttl is switched on or written.

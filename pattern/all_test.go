@@ -200,12 +200,12 @@ func TestErase(t *testing.T) {
 	neighbour := washing(events[0])
 	neighbour.Actor = "421"
 	mustObserve(t, store, neighbour, event.Created)
-	api := &intruded{API: db.Client(), intrude: func() {
+	db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 		if n, err := store.Erase(t.Context(), "-100123", "42"); n != 2 || err != nil {
 			t.Errorf("Erase = %d, %v, want 2", n, err)
 		}
-	}}
-	live, err := pattern.New(api, store.Table().Name, tzclock.UTC, &pattern.Config{Now: recordtest.Clock(clock)})
+	})})
+	live, err := pattern.New(db.Client(), store.Table().Name, tzclock.UTC, &pattern.Config{Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -87,28 +85,14 @@ func TestPricesBeyond(t *testing.T) {
 	}).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
 }
 
-// intruded is an API on which another writer comes between the read and the
-// first write.
-type intruded struct {
-	pattern.API
-	intrude func()
-}
-
-func (i *intruded) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	if first := i.intrude; first != nil {
-		i.intrude = nil
-		first()
-	}
-	return i.API.UpdateItem(ctx, in, o...)
-}
-
 // A race lost adds a request and the refusal's WCU, and no read. DynamoDB and
 // its local version do not report what a refusal costs.
 func TestPriceOfARace(t *testing.T) {
 	t.Parallel()
 	db, other := open(t, tzclock.Stockholm)
-	api := &intruded{API: db.Client(), intrude: func() { mustObserve(t, other, washing(recordtest.At(t, "2026-03-28T17:15:00Z")), event.Created) }}
-	store, err := pattern.New(api, other.Table().Name, tzclock.Stockholm, &pattern.Config{Now: recordtest.Clock(clock)})
+	intrude := func() { mustObserve(t, other, washing(recordtest.At(t, "2026-03-28T17:15:00Z")), event.Created) }
+	db.Inject(dynamotest.Fault{Do: dynamotest.Before(intrude), Op: "UpdateItem"})
+	store, err := pattern.New(db.Client(), other.Table().Name, tzclock.Stockholm, &pattern.Config{Now: recordtest.Clock(clock)})
 	if err != nil {
 		t.Fatal(err)
 	}

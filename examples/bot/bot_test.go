@@ -121,7 +121,7 @@ func (l *life) start(t *testing.T) {
 	t.Helper()
 	o := l.db.Client().Options()
 	o.Retryer = aws.NopRetryer{}
-	o.HTTPClient = mortal{l.db.HTTPClient(), l} // around the faults, which arrive as errors
+	o.HTTPClient = mortal{l.db.Client().Options().HTTPClient, l} // around the faults, which arrive as errors
 	var err error
 	if l.worker, err = NewWorker(dynamodb.New(o), l.now, l.queue, l.send); err != nil {
 		t.Fatal(err)

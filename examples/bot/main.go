@@ -76,7 +76,7 @@ func run(ctx context.Context, out io.Writer) error {
 		fmt.Fprintln(out, "  answered", post(Webhook{secret, queue}, secret, update))
 		sent = false
 		if line++; deaths[line].Do != nil {
-			server.Inject(deaths[line])
+			server.Tap().Inject(deaths[line])
 		}
 		for worker.Next(ctx) != nil {
 			fmt.Fprintln(out, "  the worker dies; the next one gets the delivery again")

@@ -40,9 +40,9 @@ func charging(t *testing.T) (*dynamotest.DB, *counter.Store, func(key, body stri
 // Whatever is lost, a request that is sent again is counted once, and on one day.
 func TestAChargeWithoutATimeCountsOnce(t *testing.T) {
 	t.Parallel()
-	eachLoss(t, 3, func(t *testing.T, loss dynamotest.Fault) {
+	eachLoss(t, 3, func(t *testing.T, lose func(*dynamotest.DB), crash bool) {
 		db, spent, charge := charging(t)
-		db.Inject(loss)
+		lose(db)
 		charge("k-1", "600")
 		db.Heal()
 		time.Sleep(24 * time.Hour)

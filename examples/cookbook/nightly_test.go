@@ -79,10 +79,10 @@ func (n *night) run(t *testing.T, at time.Time) {
 // Whatever is lost, and wherever the job crashes: one fee, also after a third run.
 func TestFeesOnceADay(t *testing.T) {
 	t.Parallel()
-	eachLoss(t, 9, func(t *testing.T, loss dynamotest.Fault) {
+	eachLoss(t, 9, func(t *testing.T, lose func(*dynamotest.DB), crash bool) {
 		n := newNight(t)
-		n.db.Inject(loss)
-		if err := n.Run(t.Context(), scheduled); (err == nil) != (loss.Times == 1) {
+		lose(n.db)
+		if err := n.Run(t.Context(), scheduled); (err == nil) == crash {
 			t.Error(err)
 		}
 		n.db.Heal()

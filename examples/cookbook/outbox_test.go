@@ -71,10 +71,10 @@ var (
 // neither.
 func TestAnOrderAndItsMessage(t *testing.T) {
 	t.Parallel()
-	eachLoss(t, 2, func(t *testing.T, loss dynamotest.Fault) {
+	eachLoss(t, 2, func(t *testing.T, lose func(*dynamotest.DB), crash bool) {
 		m := newMarket(t)
-		m.db.Inject(loss)
-		if err := m.Place(t.Context(), "1001", "lamp"); (err == nil) != (loss.Times == 1) {
+		lose(m.db)
+		if err := m.Place(t.Context(), "1001", "lamp"); (err == nil) == crash {
 			t.Error(err)
 		}
 		m.db.Heal()
@@ -95,13 +95,13 @@ func TestAnOrderAndItsMessage(t *testing.T) {
 // twice perhaps, and always by the same key.
 func TestAMessageIsSentUntilItIsGone(t *testing.T) {
 	t.Parallel()
-	eachLoss(t, 2, func(t *testing.T, loss dynamotest.Fault) {
+	eachLoss(t, 2, func(t *testing.T, lose func(*dynamotest.DB), crash bool) {
 		m := newMarket(t)
 		if err := m.Place(t.Context(), "1001", "lamp"); err != nil {
 			t.Fatal(err)
 		}
-		m.db.Inject(loss)
-		if err := m.SendAll(t.Context()); (err == nil) != (loss.Times == 1) {
+		lose(m.db)
+		if err := m.SendAll(t.Context()); (err == nil) == crash {
 			t.Error(err)
 		}
 		m.db.Heal()

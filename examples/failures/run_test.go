@@ -54,7 +54,7 @@ func (r *run) now() time.Time { return r.start.Add(time.Since(r.began)) }
 // client returns one whose requests are drawn as the worker's.
 func (r *run) client(worker string) *dynamodb.Client {
 	o := r.db.Client().Options()
-	o.HTTPClient = recorder{r.db.HTTPClient(), r, worker}
+	o.HTTPClient = recorder{r.db.Client().Options().HTTPClient, r, worker}
 	return dynamodb.New(o)
 }
 

@@ -10,13 +10,16 @@ import (
 // A Kind is what happens to a request.
 type Kind uint8
 
-// The kinds. The first four happen on the way to any backend, the others are a
-// server's own answers.
+// The kinds. Those before Throttle happen on the way to any backend, the others are
+// a server's own answers.
 const (
 	LoseReply Kind = iota + 1
 	LoseRequest
+	Answer
 	Delay
 	DelayReply
+	Before
+	After
 
 	Throttle
 	InternalError
@@ -26,7 +29,8 @@ const (
 )
 
 var kinds = [...]string{
-	LoseReply: "LoseReply", LoseRequest: "LoseRequest", Delay: "Delay", DelayReply: "DelayReply", Throttle: "Throttle",
+	LoseReply: "LoseReply", LoseRequest: "LoseRequest", Answer: "Answer",
+	Delay: "Delay", DelayReply: "DelayReply", Before: "Before", After: "After", Throttle: "Throttle",
 	InternalError: "InternalError", Unavailable: "Unavailable", Conflict: "Conflict", Unprocessed: "Unprocessed",
 }
 
@@ -46,6 +50,10 @@ type Effect struct {
 	Kind
 
 	Wait time.Duration // of Delay and DelayReply
+	Call func()        // of Before and After
+
+	Status int    // of Answer
+	Body   string // of Answer
 
 	Code    string // of Throttle; empty: follows from the reason and the table's billing mode
 	Reason  string // of Throttle; empty: the target's own
@@ -60,6 +68,10 @@ func (e *Effect) wrong() string {
 	switch {
 	case (e.Kind == Delay || e.Kind == DelayReply) && e.Wait <= 0:
 		return "the delay must be positive"
+	case (e.Kind == Before || e.Kind == After) && e.Call == nil:
+		return "it has no function"
+	case e.Kind == Answer && (e.Status < 200 || e.Status > 599):
+		return fmt.Sprintf("%d is not the status of an answer", e.Status)
 	case e.Last < 0:
 		return "Last must be positive"
 	case e.Code != "" && e.Code != api.ThroughputExceeded && e.Code != api.Throttling:

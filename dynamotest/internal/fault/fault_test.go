@@ -173,6 +173,7 @@ func TestEntriesAreRefused(t *testing.T) {
 
 func TestOnTheWay(t *testing.T) {
 	t.Parallel()
+	loses := func(k fault.Kind) *fault.Effect { return &fault.Effect{Kind: k} }
 	late := fault.Fault{Effect: fault.Effect{Kind: fault.DelayReply, Wait: time.Second}}
 	early := fault.Fault{Effect: fault.Effect{Kind: fault.Delay, Wait: time.Minute}}
 	req := target.Decode("PutItem", []byte(`{"TableName":"orders","Item":{"customer":{"S":"ann"},"number":{"S":"1"}}}`))
@@ -182,15 +183,15 @@ func TestOnTheWay(t *testing.T) {
 		want   fault.Passage
 		idle   int
 	}{
-		{"delays add up", []fault.Fault{late, early, late}, fault.Passage{Before: time.Minute, After: 2 * time.Second}, 0},
-		{"a reply is late and lost", []fault.Fault{late, {Effect: kind(fault.LoseReply)}}, fault.Passage{Lost: fault.LoseReply, After: time.Second}, 0},
-		{"a lost request has no reply", []fault.Fault{late, {Effect: kind(fault.LoseRequest)}}, fault.Passage{Lost: fault.LoseRequest}, 1},
-		{"the first loses it", []fault.Fault{{Effect: kind(fault.LoseReply)}, {Effect: kind(fault.LoseRequest)}}, fault.Passage{Lost: fault.LoseReply}, 1},
+		{"delays add up", []fault.Fault{late, early, late}, fault.Passage{Before: fault.Waiting{Delay: time.Minute}, After: fault.Waiting{Delay: 2 * time.Second}}, 0},
+		{"a reply is late and lost", []fault.Fault{late, {Effect: kind(fault.LoseReply)}}, fault.Passage{Fate: loses(fault.LoseReply), After: fault.Waiting{Delay: time.Second}}, 0},
+		{"a lost request has no reply", []fault.Fault{late, {Effect: kind(fault.LoseRequest)}}, fault.Passage{Fate: loses(fault.LoseRequest)}, 1},
+		{"the first loses it", []fault.Fault{{Effect: kind(fault.LoseReply)}, {Effect: kind(fault.LoseRequest)}}, fault.Passage{Fate: loses(fault.LoseReply)}, 1},
 		{"a server's fault", []fault.Fault{{Effect: kind(fault.Unavailable)}}, fault.Passage{}, 1},
 	} {
 		set := armed(t, tt.faults...)
-		if got := set.Transport("PutItem", req); got != tt.want {
-			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+		if diff := cmp.Diff(tt.want, set.Transport("PutItem", req)); diff != "" {
+			t.Errorf("%s: %s", tt.name, diff)
 		}
 		if idle := set.Heal(); len(idle) != tt.idle {
 			t.Errorf("%s: idle faults: %q", tt.name, idle)
@@ -210,8 +211,8 @@ func TestElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 20 {
-			lost = append(lost, set.Transport("PutItem", put("ann", now)).Lost != 0)
-			if set.Transport("PutItem", put("bo", now)).Lost != 0 {
+			lost = append(lost, set.Transport("PutItem", put("ann", now)).Fate != nil)
+			if set.Transport("PutItem", put("bo", now)).Fate != nil {
 				t.Error("another item is lost")
 			}
 		}
@@ -254,7 +255,7 @@ func TestDrawsElsewhere(t *testing.T) {
 			}
 		}
 		for range 40 {
-			lost = append(lost, set.Transport(op, target.Decode(op, []byte(first))).Lost != 0)
+			lost = append(lost, set.Transport(op, target.Decode(op, []byte(first))).Fate != nil)
 			if second != "" {
 				set.Transport(op, target.Decode(op, []byte(second)))
 			}

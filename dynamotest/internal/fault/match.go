@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -18,6 +19,7 @@ type armed struct {
 	tables         Tables            // nil on other backends
 	met            map[uint64]uint64 // how many requests named the same thing, by its hash, for draws
 	matched, fired int
+	calling        atomic.Int32 // how often its function is running
 	passed         sightings
 	keyHint        hint // from the keys of tables that passed
 	indexHint      hint // from the indexes of tables that were written

@@ -171,7 +171,8 @@ func crash(t *testing.T, want *house, m queue.Message, content string, do dynamo
 	t.Helper()
 	h := newHouse(t, writes(content))
 	ctx, die := context.WithCancel(t.Context())
-	h.db.Inject(dynamotest.Fault{Do: do, Nth: k, Times: -1})
+	h.db.Inject(dynamotest.Fault{Do: do, Nth: k})
+	h.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: k + 1, Times: -1})
 	timer := time.AfterFunc(5*time.Second, die) // while the SDK tries again
 	_ = h.Worker.Handle(ctx, m)
 	timer.Stop()

@@ -245,13 +245,13 @@ func TestNothingAfterAnError(t *testing.T) {
 		w := newWorld(t)
 		w.member("1", "Ann")
 		w.did("2026-04-07 12:00:00", "1", "Ann", "disk")
-		cost := w.db.Meter(func() { w.page(page.Facts{At: now, Since: now}) })
+		cost := w.db.Tap().Meter(func() { w.page(page.Facts{At: now, Since: now}) })
 		for nth := range cost.ByOp[op] {
-			w.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op, Nth: nth + 1, Times: -1})
+			w.db.Tap().Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op, Nth: nth + 1, Times: -1})
 			if html, err := page.Make(t.Context(), w.app, page.Facts{At: now, Since: now}); err == nil || len(html) > 0 {
 				t.Errorf("%s %d: %v, and %d bytes", op, nth+1, err, len(html))
 			}
-			if idle := w.db.Heal(); len(idle) > 0 {
+			if idle := w.db.Tap().Heal(); len(idle) > 0 {
 				t.Errorf("never met: %v", idle)
 			}
 		}
@@ -267,6 +267,6 @@ func TestPrice(t *testing.T) {
 	w := newWorld(t)
 	w.member("1", "Ann")
 	w.did("2026-04-07 12:00:00", "1", "Ann", "disk")
-	cost := w.db.Meter(func() { w.page(page.Facts{At: now, Since: now}) })
+	cost := w.db.Tap().Meter(func() { w.page(page.Facts{At: now, Since: now}) })
 	cost.Want(t, dynamotest.Price{Requests: 4, RCU: 0.5 + 0.5 + 2})
 }

@@ -41,7 +41,7 @@ func history(t *testing.T, r *rand.Rand, seed uint64) {
 		dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.Throttle, dynamotest.Conflict,
 		dynamotest.Delay(40 * time.Millisecond), dynamotest.DelayReply(300 * time.Millisecond),
 	} {
-		f.db.Server().Inject(dynamotest.Fault{Do: do, Chance: 0.08, Seed: seed*10 + uint64(i)})
+		f.db.Server().Tap().Inject(dynamotest.Fault{Do: do, Chance: 0.08, Seed: seed*10 + uint64(i)})
 	}
 	recompute := func() {
 		for {
@@ -81,7 +81,7 @@ func history(t *testing.T, r *rand.Rand, seed uint64) {
 	writers.Wait()
 	recomputers.Go(recompute)
 	recomputers.Wait()
-	f.db.Server().Heal()
+	f.db.Server().Tap().Heal()
 	var stand []activity.Activity
 	for i, a := range all {
 		if !taken[i] {

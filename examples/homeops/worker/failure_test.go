@@ -183,6 +183,13 @@ func converges(t *testing.T, conversation func(*bench) []telegram.Message) {
 	}
 }
 
+// dieAt loses the k-th request or its reply, and all requests that follow: a dead
+// process sends nothing.
+func dieAt(db *dynamotest.DB, do dynamotest.Effect, k int) {
+	db.Inject(dynamotest.Fault{Do: do, Nth: k})
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: k + 1, Times: -1})
+}
+
 // crashAt processes the messages, and dies at the k-th request of the last.
 func crashAt(t *testing.T, do dynamotest.Effect, messages []telegram.Message, k int, want *bench) {
 	t.Helper()
@@ -193,7 +200,7 @@ func crashAt(t *testing.T, do dynamotest.Effect, messages []telegram.Message, k 
 	}
 	last := messages[len(messages)-1]
 	ctx, die := context.WithCancel(t.Context())
-	b.db.Inject(dynamotest.Fault{Do: do, Nth: k, Times: -1})
+	dieAt(b.db, do, k)
 	timer := time.AfterFunc(5*time.Second, die) // while the SDK tries again
 	_ = b.Worker.Handle(ctx, delivery(t, last, 1))
 	timer.Stop()

@@ -572,7 +572,7 @@ func crashJobAt(t *testing.T, do dynamotest.Effect, i, k int, want *bench) {
 	b.now = want.now
 	ctx, die := context.WithCancel(t.Context())
 	sent := len(b.sender.Sent())
-	b.db.Inject(dynamotest.Fault{Do: do, Nth: k, Times: -1})
+	dieAt(b.db, do, k)
 	timer := time.AfterFunc(5*time.Second, die) // while the SDK tries again
 	_ = b.Worker.Handle(ctx, jobDelivery(j, 1))
 	timer.Stop()

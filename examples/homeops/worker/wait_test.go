@@ -164,11 +164,7 @@ func TestDisturbedWaitsSendOnce(t *testing.T) {
 					requests := b.db.Meter(func() { b.untilDone(text, first, nil) }).Requests
 					for k := 1; k <= requests; k++ {
 						for _, what := range disturbances {
-							fault := dynamotest.Fault{Do: what.do, Nth: k, Times: 1}
-							if what.fatal {
-								fault.Times = -1
-							}
-							disturbed(t, text, first, fault)
+							disturbed(t, text, first, what.do, what.fatal, k)
 						}
 					}
 				})
@@ -177,18 +173,22 @@ func TestDisturbedWaitsSendOnce(t *testing.T) {
 	}
 }
 
-func disturbed(t *testing.T, text string, first []error, fault dynamotest.Fault) {
+func disturbed(t *testing.T, text string, first []error, do dynamotest.Effect, fatal bool, k int) {
 	t.Helper()
 	b := newBench(t, 0)
-	b.db.Inject(fault)
+	if fatal {
+		dieAt(b.db, do, k)
+	} else {
+		b.db.Inject(dynamotest.Fault{Do: do, Nth: k})
+	}
 	m := b.untilDone(text, first, b.db.Heal)
 	sent := len(b.sender.Sent())
-	if sent > 1 || sent < 1 && fault.Times == 1 {
-		t.Errorf("%+v: sent %d times", fault, sent)
+	if sent > 1 || sent < 1 && !fatal {
+		t.Errorf("%v at request %d, fatal %t: sent %d times", do, k, fatal, sent)
 	}
 	b.restart()
 	if r := b.handle(m); r.Sent != "" { // and so it stays
-		t.Errorf("%+v: sent %d times, and then %q", fault, sent, r.Sent)
+		t.Errorf("%v at request %d, fatal %t: sent %d times, and then %q", do, k, fatal, sent, r.Sent)
 	}
 }
 

@@ -75,10 +75,10 @@ func (h *history) disturb() {
 		{Do: dynamotest.Conflict, Op: "TransactWriteItems"},
 	} {
 		f.Chance, f.Seed = 0.03, h.seed+uint64(i)<<32 // close seeds would be alike
-		h.db.Server().Inject(f)
+		h.db.Server().Tap().Inject(f)
 	}
 	if h.seed%5 == 0 { // longer than the lease: another poster has taken over meanwhile
-		h.db.Server().Inject(dynamotest.Fault{
+		h.db.Server().Tap().Inject(dynamotest.Fault{
 			Do: dynamotest.Delay(4 * time.Minute), Op: "PutItem", Table: demo.FactsTable, Chance: 0.1, Seed: h.seed + 1<<48,
 		})
 	}
@@ -154,7 +154,7 @@ func (h *history) run() {
 	_ = h.Sleep(ctx, time.Minute)
 	stop()
 	posters.Wait()
-	h.db.Server().Heal()
+	h.db.Server().Tap().Heal()
 	h.powerBI.Unauthorized(0)
 	_ = h.Sleep(h.t.Context(), time.Hour) // leases and limits end
 	last := h.process(demo.NewLife(h.t.Context(), 0, false))

@@ -350,7 +350,7 @@ func (r *replay) disturb() {
 		{Do: dynamotest.LoseReply, Op: "PutItem", Table: FactsTable, Nth: 3},
 	} {
 		if r.db.Embedded != nil {
-			r.db.Embedded.Inject(f)
+			r.db.Embedded.Tap().Inject(f)
 		} else if f.Do == dynamotest.LoseReply || f.Do == dynamotest.LoseRequest { // DynamoDB answers the other faults
 			r.tap.Inject(f)
 		}

@@ -74,7 +74,7 @@ func (h *history) run() {
 			requests.Go(func() { h.deliver(process, path, body, keys) })
 		}
 		requests.Wait()
-		h.db.Server().Heal()
+		h.db.Server().Tap().Heal()
 		h.age()
 		h.check()
 	}
@@ -92,7 +92,7 @@ func (h *history) fail() {
 		dynamotest.InternalError.After(), dynamotest.Delay(2 * time.Second), dynamotest.DelayReply(time.Minute),
 	}
 	times := []int{1, 2, 3, -1}
-	h.db.Server().Inject(dynamotest.Fault{ // on the server: it need not fire
+	h.db.Server().Tap().Inject(dynamotest.Fault{ // on the server: it need not fire
 		Do: effects[h.random.IntN(len(effects))], Nth: 1 + h.random.IntN(3), Times: times[h.random.IntN(len(times))],
 	})
 }

@@ -117,7 +117,7 @@ func (e *env) posterOf(s sink.Sink) *post.Poster {
 // dying is a new process whose every client ends at the killer's request.
 func (e *env) dying(k *killer) *post.Poster {
 	o := e.db.Client().Options()
-	o.HTTPClient, o.Retryer = &deadly{killer: k, next: e.db.HTTPClient()}, aws.NopRetryer{}
+	o.HTTPClient, o.Retryer = &deadly{killer: k, next: e.db.Client().Options().HTTPClient}, aws.NopRetryer{}
 	db := dynamodb.New(o)
 	client := e.client()
 	return &post.Poster{

@@ -37,7 +37,7 @@ func main() {
 	for _, name := range os.Args[1:] {
 		server := dynamotest.NewServer(nil)
 		for _, f := range faults {
-			server.Inject(f)
+			server.Tap().Inject(f)
 		}
 		servers = append(servers, server)
 		fmt.Fprintln(&where, name, httptest.NewServer(onTheWay(server.Handler())).URL)
@@ -46,7 +46,7 @@ func main() {
 	<-ctx.Done()
 	failed := 0
 	for i, server := range servers {
-		for _, idle := range server.Heal() {
+		for _, idle := range server.Tap().Heal() {
 			failed++
 			fmt.Fprintf(os.Stderr, "faulty: %s: %s\n", os.Args[i+1], idle)
 		}

@@ -186,7 +186,7 @@ func TestWhatFailsComesBack(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := started(t, update(1, noon))
-			r.db.Embedded.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Table: "homeops-messages", Times: lost})
+			r.db.Embedded.Tap().Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Table: "homeops-messages", Times: lost})
 			if err := r.all(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestSkippedStepsAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := started(t, update(1, noon))
-		r.db.Embedded.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops-response-counters", Times: -1})
+		r.db.Embedded.Tap().Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops-response-counters", Times: -1})
 		if err := r.all(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestProgress(t *testing.T) {
 		}
 		r := started(t, lines.String())
 		r.Progress = &progress
-		r.db.Embedded.Inject(dynamotest.Fault{Do: dynamotest.Delay(10 * time.Millisecond), Op: "PutItem", Times: -1})
+		r.db.Embedded.Tap().Inject(dynamotest.Fault{Do: dynamotest.Delay(10 * time.Millisecond), Op: "PutItem", Times: -1})
 		if err := r.all(t.Context()); err != nil {
 			t.Fatal(err)
 		}
