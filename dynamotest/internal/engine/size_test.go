@@ -41,7 +41,7 @@ func TestTheLargestItem(t *testing.T) {
 		}
 	}
 	testRefusals(t, eng, []refusal{
-		{"a large item of no table", "BatchWriteItem", `{"RequestItems":{"nowhere":[{"PutRequest":{"Item":{"id":{"S":"b"},"v":{"S":"` + strings.Repeat("x", most) + `"}}}}]}}`, "Validation", "Item size has exceeded"},
+		{"a large item of no table", "BatchWriteItem", `{"RequestItems":{"nowhere":[{"PutRequest":{"Item":{"id":{"S":"b"},"v":{"S":"` + strings.Repeat("x", most-3) + `"}}}}]}}`, "Validation", "Item size has exceeded"},
 		{"a failed condition", "UpdateItem", `{"TableName":"plain","Key":{"id":{"S":"full"}},"UpdateExpression":"SET v = :v","ExpressionAttributeValues":{":v":{"S":"` + strings.Repeat("x", most) + `"}},"ConditionExpression":"attribute_exists(nope)"}`, "Validation", updating},
 	})
 }
