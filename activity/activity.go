@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
@@ -32,7 +33,7 @@ var _ API = (*dynamodb.Client)(nil)
 // set at least its Scope, Actor, Name and Event.
 type Activity struct {
 	Scope     string // where: the customer, the order, the device
-	Actor     string // who; a whole decimal number unless Config.ActorType is String
+	Actor     string // who; a whole decimal number unless Config.ActorType is S
 	ActorName string // the actor's name, for people
 
 	// Event is the event that caused the activity. If an event causes several
@@ -79,18 +80,6 @@ type Activity struct {
 	At, CreatedAt time.Time
 }
 
-// ActorType is how ids of actors are stored: as [Number] or as [String]. In Go
-// an actor is always a string.
-type ActorType = actor.Type
-
-// The types of actors' ids.
-const (
-	// Number is for actors whose ids are all whole decimal numbers.
-	Number ActorType = actor.Number
-	// String is for actors with ids of any form.
-	String ActorType = actor.String
-)
-
 // Config of a Store. The zero Config works.
 type Config struct {
 	// Now is the clock. An activity's CreatedAt is taken from this clock, and
@@ -98,9 +87,11 @@ type Config struct {
 	// clock. So does a retraction with a Tombstone. Defaults to time.Now.
 	Now func() time.Time
 
-	// ActorType is how ids of actors are stored. Defaults to Number, which
-	// refuses an actor that is not a whole decimal number.
-	ActorType ActorType
+	// ActorType is how ids of actors are stored: as numbers (N, the default), which
+	// refuses an actor that is not a whole decimal number of at most 38 digits in
+	// its shortest form, or as text of any form (S). In Go an actor is always a
+	// string.
+	ActorType types.ScalarAttributeType
 
 	// Names gives attributes and indexes other names in the table, each by its
 	// name in FORMAT.md: {"chatId": "tenantId", "chatId-activity-index": "by-name"}.

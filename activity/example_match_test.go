@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -17,7 +19,7 @@ import (
 // they are listed together. In a large shop each customer is a Scope.
 func shop(ctx context.Context) *activity.Store {
 	db := dynamotest.NewServer(nil).Client()
-	acts, err := activity.New(db, "shop-activities", &activity.Config{ActorType: activity.String})
+	acts, err := activity.New(db, "shop-activities", &activity.Config{ActorType: types.ScalarAttributeTypeS})
 	if err != nil {
 		panic(err)
 	}

@@ -319,7 +319,7 @@ func TestWalkPaysForWhatItYields(t *testing.T) {
 // A query by a name, a scope or an actor never finds those of its neighbours.
 func TestNeighboursStayApart(t *testing.T) {
 	t.Parallel()
-	_, acts := open(t, &activity.Config{ActorType: activity.String})
+	_, acts := open(t, &activity.Config{ActorType: types.ScalarAttributeTypeS})
 	names := []string{
 		"disk", "diskning", "disk#2", "disk#1774252800000", "disk%", "disk%23", "disk%232", "#", "%", "a", "a#b", "a#b#c",
 		"dïsk", "disk 🍽", "disk🍽", "\U0010ffff", "disk$", "disk\"",

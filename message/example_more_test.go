@@ -18,7 +18,7 @@ import (
 // indexedStore is a store with the optional index, in which two tickets talk.
 func indexedStore(ctx context.Context) (*dynamodb.Client, *message.Store) {
 	db := dynamotest.NewServer(nil).Client()
-	msgs, err := message.New(db, "ticket-messages", &message.Config{ActorType: message.String, ActorIndex: true})
+	msgs, err := message.New(db, "ticket-messages", &message.Config{ActorType: types.ScalarAttributeTypeS, ActorIndex: true})
 	if err != nil {
 		panic(err)
 	}

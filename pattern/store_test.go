@@ -14,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -314,7 +315,7 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil).Client()
 	for name, tc := range map[string]struct {
-		api   pattern.API
+		api   record.API
 		table string
 		zone  tzclock.Zone
 		field string

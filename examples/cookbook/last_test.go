@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -17,7 +19,7 @@ import (
 func TestWhoOrderedLast(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
-	acts, err := activity.New(db.Client(), "orders", &activity.Config{ActorType: activity.String})
+	acts, err := activity.New(db.Client(), "orders", &activity.Config{ActorType: types.ScalarAttributeTypeS})
 	if err != nil {
 		t.Fatal(err)
 	}

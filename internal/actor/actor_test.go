@@ -19,8 +19,8 @@ func TestTypes(t *testing.T) {
 		value     types.AttributeValue
 		attribute schema.Attribute
 	}{
-		actor.Number: {&types.AttributeValueMemberN{Value: "42"}, schema.Number("userId")},
-		actor.String: {&types.AttributeValueMemberS{Value: "42"}, schema.String("userId")},
+		types.ScalarAttributeTypeN: {&types.AttributeValueMemberN{Value: "42"}, schema.Number("userId")},
+		types.ScalarAttributeTypeS: {&types.AttributeValueMemberS{Value: "42"}, schema.String("userId")},
 	} {
 		if err := actor.CheckType("activity", typ); err != nil {
 			t.Error(err)
@@ -37,15 +37,6 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-func TestString(t *testing.T) {
-	t.Parallel()
-	for typ, want := range map[actor.Type]string{actor.Number: "Number", actor.String: "String", 7: "ActorType(7)"} {
-		if got := typ.String(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	wantBad := func(err error, want event.InputError) {
@@ -55,13 +46,13 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("got %v, want an InputError of %s's %s", err, want.Package, want.Field)
 		}
 	}
-	wantBad(actor.CheckType("message", actor.String+1), event.InputError{Package: "message", Field: "Config.ActorType"})
-	for typ, ids := range map[actor.Type][]string{actor.Number: {"", "anna", "007"}, actor.String: {"", "\xff"}} {
+	wantBad(actor.CheckType("message", "B"), event.InputError{Package: "message", Field: "Config.ActorType"})
+	for typ, ids := range map[actor.Type][]string{types.ScalarAttributeTypeN: {"", "anna", "007"}, types.ScalarAttributeTypeS: {"", "\xff"}} {
 		for _, id := range ids {
 			wantBad(actor.CheckID("message", typ, id), event.InputError{Package: "message", Field: "Actor"})
 		}
 	}
-	if err := actor.CheckID("message", actor.String, "anna"); err != nil {
+	if err := actor.CheckID("message", types.ScalarAttributeTypeS, "anna"); err != nil {
 		t.Error(err)
 	}
 }

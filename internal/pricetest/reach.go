@@ -36,7 +36,7 @@ func reachable(t *testing.T) map[string][]string {
 	transacts := slices.ContainsFunc(sources(t, "."), func(file *ast.File) (found bool) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			found = found || ok && (id.Name == "TransactWriteItems" || id.Name == "ExactAPI")
+			found = found || ok && (id.Name == "TransactWriteItems" || id.Name == "Retention")
 			return true
 		})
 		return found
