@@ -99,11 +99,6 @@ type Config struct {
 	// attribute have its name in FORMAT.md.
 	Names map[string]string
 
-	// Concurrency is the greatest number of requests that one call of
-	// RecordMany has under way at a time. Concurrent calls do not share the
-	// limit. Defaults to 8.
-	Concurrency int
-
 	// Retention is how long an activity is kept after it happened. Defaults to
 	// 0: activities are kept for ever, without a TTL. If you make the Retention
 	// longer later, an event whose row has expired under the shorter Retention
@@ -121,17 +116,11 @@ type Config struct {
 	// OnUnreadable is called with each row that a walk, Count or Tally
 	// cannot read, for example to count or to log the row. The walk or count
 	// then continues without the row. The function must be safe for concurrent
-	// use. Without OnUnreadable, a row that cannot be read ends the walk or
+	// use. The error names the row's key, which may be personal data. Without
+	// OnUnreadable, a row that cannot be read ends the walk or
 	// count with an error. [Store.OfEvent], and a recording that finds such a
 	// row under its event, return the error with or without OnUnreadable.
-	OnUnreadable func(Unreadable)
-}
-
-// Unreadable is a row that cannot be read as an activity, because another
-// program wrote or changed the row.
-type Unreadable struct {
-	Scope, ID string // the row's key, to find the row; the key may be personal data
-	Err       error  // what is wrong with the row
+	OnUnreadable func(error)
 }
 
 // Store is a log of activities in one table. It is safe for concurrent use.
@@ -179,19 +168,10 @@ func (c *Config) fill() {
 	if c.MaxSkew == 0 {
 		c.MaxSkew = 5 * time.Minute
 	}
-	if c.Concurrency == 0 {
-		c.Concurrency = 8
-	}
 }
 
 func (c *Config) validate() error {
-	if err := actor.CheckType(pkg, c.ActorType); err != nil {
-		return err
-	}
-	if c.Concurrency < 1 {
-		return event.BadInput(pkg, "Config.Concurrency", "must be positive")
-	}
-	return nil
+	return actor.CheckType(pkg, c.ActorType)
 }
 
 // Table returns the definition of the table: [schema.Create] creates it. With a

@@ -53,7 +53,7 @@ func ExampleMatch() {
 	ctx := context.Background()
 	acts := shop(ctx)
 
-	large := activity.Match{Kind: "sale", Data: []activity.Compare{{Name: "cents", Op: ">=", Value: 500}}}
+	large := activity.Match{Kind: "sale", Data: []record.Compare{{Name: "cents", Op: ">=", Value: 500}}}
 	for a, err := range acts.InScope(ctx, "shop", activity.Range{Match: large}) {
 		if err != nil {
 			fmt.Println(err)
@@ -75,7 +75,7 @@ func ExampleRange_readAtMost() {
 	ctx := context.Background()
 	acts := shop(ctx)
 
-	r := activity.Range{ReadAtMost: 2, Match: activity.Match{Data: []activity.Compare{{Name: "destination", Value: "Malmö"}, {Name: "cents", Op: ">", Value: 400}}}}
+	r := activity.Range{ReadAtMost: 2, Match: activity.Match{Data: []record.Compare{{Name: "destination", Value: "Malmö"}, {Name: "cents", Op: ">", Value: 400}}}}
 	r.Next = &r.Cursor
 	for more := true; more; more = r.Cursor != "" {
 		found := 0

@@ -228,9 +228,9 @@ func TestCursorsAreRefused(t *testing.T) {
 		"InScope no id":          {"InScope", "01"},
 		"ByActor outside":        {"ByActor", "1000", home, id},
 		"ByActor no number":      {"ByActor", "soon", home, id},
-		"ByActor no scope":       {"ByActor", fmt.Sprint(all[0].Event.UnixMilli()), "", id},
+		"ByActor no scope":       {"ByActor", fmt.Sprint(all[0].Event.Time().UnixMilli()), "", id},
 		"ByName outside":         {"ByName", "0000000000001", id},
-		"ByName no id":           {"ByName", fmt.Sprint(all[0].Event.UnixMilli()), ""},
+		"ByName no id":           {"ByName", fmt.Sprint(all[0].Event.Time().UnixMilli()), ""},
 		"ByName another name":    {"ByName", "../" + id, id},
 		"ByActorAndName outside": {"ByActorAndName", "x", id},
 	}

@@ -510,7 +510,7 @@ func TestBadEventOrActor(t *testing.T) {
 			return err
 		},
 		func() error {
-			_, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "x", Event: ev.First()})
+			_, err := f.Forget(ctx, alias.Forget{Scope: chat, Phrase: "x", Event: recordtest.Bound(ev)})
 			return err
 		},
 	)

@@ -52,8 +52,8 @@ func ExampleEvent_Nth() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(ev.N(), second.N(), ev.Same(second), ev == second)
-	// Output: 1 2 true false
+	fmt.Println(ev.N(), second.N(), ev == second)
+	// Output: 1 2 false
 }
 
 func ExampleInputError() {
@@ -79,9 +79,6 @@ func TestLayout(t *testing.T) {
 	}
 	if got := ev.Time(); !got.Equal(noon.Truncate(time.Millisecond)) || got.Location() != time.UTC {
 		t.Errorf("Time() = %v", got)
-	}
-	if ev.UnixMilli() != noon.UnixMilli() {
-		t.Errorf("UnixMilli() = %d", ev.UnixMilli())
 	}
 }
 
@@ -114,12 +111,12 @@ func TestNewRefuses(t *testing.T) {
 // The first and the last instant that an event can have.
 func TestNewAtTheEndsOfTime(t *testing.T) {
 	first := mustNew(t, time.UnixMilli(0), "a")
-	if first.UnixMilli() != 0 {
-		t.Errorf("the first: %d", first.UnixMilli())
+	if first.Time().UnixMilli() != 0 {
+		t.Errorf("the first: %d", first.Time().UnixMilli())
 	}
 	last := mustNew(t, time.UnixMilli(int64(ulid.MaxTime())).Add(time.Millisecond-1), "a")
-	if last.UnixMilli() != int64(ulid.MaxTime()) {
-		t.Errorf("the last: %d", last.UnixMilli())
+	if last.Time().UnixMilli() != int64(ulid.MaxTime()) {
+		t.Errorf("the last: %d", last.Time().UnixMilli())
 	}
 }
 
@@ -138,11 +135,8 @@ func TestNth(t *testing.T) {
 	ev := mustNew(t, noon, "a")
 	for _, n := range []int{1, 2, 255} {
 		got, err := ev.Nth(n)
-		if err != nil || got.N() != n || !got.Same(ev) || got.Time() != ev.Time() {
+		if err != nil || got.N() != n || [15]byte(got[:15]) != [15]byte(ev[:15]) || got.Time() != ev.Time() {
 			t.Errorf("Nth(%d) = %v, %v", n, got, err)
-		}
-		if got.Compare(ev.First()) <= 0 || got.Compare(ev.Last()) > 0 {
-			t.Errorf("Nth(%d) is outside First..Last", n)
 		}
 	}
 	for _, n := range []int{-1, 0, 256, 257} {
@@ -169,7 +163,7 @@ func TestCheck(t *testing.T) {
 		"an hour ahead":        {mustNew(t, now.Add(event.MaxAhead), "a"), true},
 		"more than an hour":    {mustNew(t, now.Add(event.MaxAhead+2*time.Millisecond), "a"), false},
 		"zero":                 {event.Event{}, false},
-		"the bound of a range": {mustNew(t, now, "a").First(), false},
+		"the bound of a range": {bound(mustNew(t, now, "a")), false},
 	} {
 		err := tc.ev.Check("counter", "Event", now)
 		var bad *event.InputError
@@ -272,3 +266,6 @@ func TestLeftoverError(t *testing.T) {
 		}
 	}
 }
+
+// bound is the lower bound of the events that follow from one.
+func bound(ev event.Event) event.Event { ev[event.Size-1] = 0; return ev }

@@ -79,7 +79,7 @@ func ExampleStore_InScope() {
 	talk(ctx, msgs)
 
 	since := time.Date(2026, 3, 29, 10, 30, 10, 0, time.UTC)
-	for m, err := range msgs.InScope(ctx, "ticket-9", message.Range{Since: since, NewestFirst: true}) {
+	for m, err := range msgs.InScope(ctx, "ticket-9", message.Range{From: since, NewestFirst: true}) {
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -217,7 +217,7 @@ func TestExpiredRowsEndTheReading(t *testing.T) {
 	})
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
 	cost = e.db.Meter(func() {
-		since := message.Range{NewestFirst: true, Since: e.now.Add(-time.Minute)}
+		since := message.Range{NewestFirst: true, From: e.now.Add(-time.Minute)}
 		if got := seqs(t, e.InScope(t.Context(), chat, since)); len(got) != 1 || got[0] != 41 {
 			t.Errorf("InScope = %v", got)
 		}

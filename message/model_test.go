@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // logged is a row as the model knows it.
@@ -121,10 +122,10 @@ type ask struct {
 func anyAsk(r *rand.Rand) ask {
 	a := ask{Range: message.Range{NewestFirst: r.IntN(2) == 0, Limit: r.IntN(6), ReadAtMost: []int{0, r.IntN(12), 17 + r.IntN(10)}[r.IntN(3)]}}
 	if r.IntN(2) == 0 {
-		a.Match.Data = append(a.Match.Data, message.Compare{Name: "cents", Op: []string{"", "=", "<", "<=", ">", ">="}[r.IntN(6)], Value: []any{500, 501, "500"}[r.IntN(3)]})
+		a.Match.Data = append(a.Match.Data, record.Compare{Name: "cents", Op: []string{"", "=", "<", "<=", ">", ">="}[r.IntN(6)], Value: []any{500, 501, "500"}[r.IntN(3)]})
 	}
 	if r.IntN(3) == 0 {
-		a.Match.Data = append(a.Match.Data, message.Compare{Name: "to", Value: "Lund"})
+		a.Match.Data = append(a.Match.Data, record.Compare{Name: "to", Value: "Lund"})
 	}
 	if r.IntN(2) == 0 {
 		a.actor = anna
@@ -147,7 +148,7 @@ func anyAsk(r *rand.Rand) ask {
 		a.FromSeq, a.ToSeq = r.Int64N(20), 20+r.Int64N(30)
 	}
 	if a.NewestFirst && r.IntN(2) == 0 {
-		a.Since = noon.Add(-time.Hour + time.Duration(r.IntN(400_000))*time.Millisecond)
+		a.From = noon.Add(-time.Hour + time.Duration(r.IntN(400_000))*time.Millisecond)
 	}
 	return a
 }
@@ -159,8 +160,8 @@ func (a ask) walk(ctx context.Context, s *message.Store, scope string) iter.Seq2
 	return s.ByActor(ctx, a.actor, a.times())
 }
 
-func (a ask) times() message.TimeRange {
-	return message.TimeRange{From: a.from, To: a.to, Match: a.Match, NewestFirst: a.NewestFirst, Limit: a.Limit, ReadAtMost: a.ReadAtMost, Cursor: a.Cursor, Next: a.Next}
+func (a ask) times() message.Range {
+	return message.Range{From: a.from, To: a.to, Match: a.Match, NewestFirst: a.NewestFirst, Limit: a.Limit, ReadAtMost: a.ReadAtMost, Cursor: a.Cursor, Next: a.Next}
 }
 
 // read is what a walk reads, in its order.
@@ -192,7 +193,7 @@ func (a ask) answer(rows []logged) (all []message.Message, more bool) {
 		if a.ReadAtMost > 0 && i == a.ReadAtMost {
 			return all, true
 		}
-		if l.At.Before(a.Since) {
+		if l.At.Before(a.From) {
 			return all, false
 		}
 		if !l.expired && (a.to.IsZero() || l.At.Before(a.to)) && matches(a.Match, l) {

@@ -24,7 +24,7 @@ func TestParseDate(t *testing.T) {
 		"9999-12-31": date(9999, time.December, 31),
 	} {
 		got, err := tzclock.ParseDate(text)
-		if err != nil || got != want || got.String() != text || !got.Valid() {
+		if err != nil || got != want || got.String() != text || got.Check("a", "b") != nil {
 			t.Errorf("ParseDate(%q) = %v, %v", text, got, err)
 		}
 	}
@@ -35,7 +35,7 @@ func TestParseDate(t *testing.T) {
 	} {
 		got, err := tzclock.ParseDate(text)
 		wantBadInput(t, text, err, "tzclock", "date", "YYYY-MM-DD")
-		if !got.IsZero() {
+		if got != (tzclock.Date{}) {
 			t.Errorf("ParseDate(%q): %v came back with the error", text, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestDateOrder(t *testing.T) {
 			} else if i > j {
 				want = 1
 			}
-			if got := a.Compare(b); got != want || a.Before(b) != (want < 0) || a.After(b) != (want > 0) {
+			if got := a.Compare(b); got != want || a.Before(b) != (want < 0) {
 				t.Errorf("%v.Compare(%v) = %d, want %d", a, b, got, want)
 			}
 			if got := strings.Compare(a.String(), b.String()); got != want {
@@ -140,7 +140,7 @@ func TestDateInJSON(t *testing.T) {
 		t.Fatalf("got %s, %v, want %s", text, err, want)
 	}
 	out := doc{Other: date(2026, 1, 1)}
-	if err := json.Unmarshal(text, &out); err != nil || out.Day != in.Day || !out.Other.IsZero() || out.Count[date(2026, 3, 30)] != 2 {
+	if err := json.Unmarshal(text, &out); err != nil || out.Day != in.Day || out.Other != (tzclock.Date{}) || out.Count[date(2026, 3, 30)] != 2 {
 		t.Errorf("got %v, %v", out, err)
 	}
 
@@ -161,7 +161,7 @@ func FuzzParseDate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := tzclock.ParseDate(text)
-		if (err == nil) != d.Valid() {
+		if (err == nil) != (d.Check("a", "b") == nil) {
 			t.Fatalf("ParseDate(%q) = %v, %v", text, d, err)
 		}
 		if err == nil && d.String() != text {
@@ -183,7 +183,7 @@ func FuzzAddDays(f *testing.F) {
 		if back := e.AddDays(-n); back != d || d.DaysUntil(e) != n || e.DaysUntil(d) != -n {
 			t.Errorf("%v.AddDays(%d) = %v: back at %v, DaysUntil %d and %d", d, n, e, back, d.DaysUntil(e), e.DaysUntil(d))
 		}
-		if d.Before(e) != (n > 0) || d.After(e) != (n < 0) {
+		if d.Before(e) != (n > 0) {
 			t.Errorf("%v and %v, %d days later, are in the wrong order", d, e, n)
 		}
 		if got := (int(d.Weekday()) + n%7 + 7) % 7; got != int(e.Weekday()) {
@@ -193,7 +193,7 @@ func FuzzAddDays(f *testing.F) {
 		if behind := monday.DaysUntil(d); monday.Weekday() != time.Monday || behind < 0 || behind > 6 {
 			t.Errorf("%v.Monday() = %v", d, monday)
 		}
-		if d.Valid() && d.Year < 9999 {
+		if d.Check("a", "b") == nil && d.Year < 9999 {
 			if back, err := tzclock.ParseDate(d.String()); err != nil || back != d {
 				t.Errorf("ParseDate(%v) = %v, %v", d, back, err)
 			}

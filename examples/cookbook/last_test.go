@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/memory"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -51,7 +52,7 @@ func TestWhoOrderedLast(t *testing.T) {
 	}
 	want(3, func() (activity.Activity, bool, error) { return mem.LastOf(t.Context(), "shop-7", "order") })
 	want(2, func() (activity.Activity, bool, error) { return mem.LastBy(t.Context(), "shop-7", "ann", "order") })
-	afternoon := activity.Match{Data: []activity.Compare{{Name: "hour", Op: ">=", Value: 2}}}
+	afternoon := activity.Match{Data: []record.Compare{{Name: "hour", Op: ">=", Value: 2}}}
 	if n, err := acts.Count(t.Context(), activity.Filter{Scope: "shop-7", Match: afternoon}); n != 2 || err != nil {
 		t.Errorf("%d orders at 2 or later, want 2; %v", n, err)
 	}

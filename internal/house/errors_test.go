@@ -292,7 +292,7 @@ func memoryCalls(m *memory.Memory) methods {
 			return failure(m.ThisWeek(ctx, memory.ThisWeek{Scope: home, Name: wash, Of: noon}))
 		},
 		"TallyWeek": func(ctx context.Context) error {
-			return failure(m.TallyWeek(ctx, memory.TallyWeek{Scope: home, Of: noon}))
+			return failure(m.TallyWeek(ctx, home, noon))
 		},
 	}
 }
@@ -305,7 +305,7 @@ func messageCalls(s *message.Store) methods {
 		"DropRaw":    func(ctx context.Context) error { return s.DropRaw(ctx, home, 7) },
 		"Erase":      func(ctx context.Context) error { return failure(s.Erase(ctx, home)) },
 		"EraseActor": func(ctx context.Context) error { return failure(s.EraseActor(ctx, anna)) },
-		"ByActor":    func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, message.TimeRange{})) },
+		"ByActor":    func(ctx context.Context) error { return walked(s.ByActor(ctx, anna, message.Range{})) },
 		"Get":        func(ctx context.Context) error { return missing(s.Get(ctx, home, 1)) },
 		"Recent":     func(ctx context.Context) error { return failure(s.Recent(ctx, home, 1)) },
 		"InScope":    func(ctx context.Context) error { return walked(s.InScope(ctx, home, message.Range{})) },

@@ -121,8 +121,8 @@ func (c calls) add(pkg string, fn *ast.FuncDecl, packages map[string]bool) {
 }
 
 // silent are the names of package record with which a package that has no Rows makes
-// its actions. Nothing that they name sends a request.
-var silent = []string{"Action", "ErrContended", "Item", "NewAction"}
+// its actions and filters. Nothing that they name sends a request.
+var silent = []string{"API", "Action", "Compare", "ErrContended", "Item", "NewAction"}
 
 // asks reports whether the file uses more of the package than silent names.
 func asks(file *ast.File, pkg string) (found bool) {
