@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
@@ -32,7 +33,7 @@ var _ API = (*dynamodb.Client)(nil)
 // set at least its Scope, Actor, Name and Event.
 type Activity struct {
 	Scope     string // where: the customer, the order, the device
-	Actor     string // who; a whole decimal number unless Config.ActorType is String
+	Actor     string // who; a whole decimal number unless Config.ActorType is S
 	ActorName string // the actor's name, for people
 
 	// Event is the event that caused the activity. If an event causes several
@@ -79,18 +80,6 @@ type Activity struct {
 	At, CreatedAt time.Time
 }
 
-// ActorType is how ids of actors are stored: as [Number] or as [String]. In Go
-// an actor is always a string.
-type ActorType = actor.Type
-
-// The types of actors' ids.
-const (
-	// Number is for actors whose ids are all whole decimal numbers.
-	Number ActorType = actor.Number
-	// String is for actors with ids of any form.
-	String ActorType = actor.String
-)
-
 // Config of a Store. The zero Config works.
 type Config struct {
 	// Now is the clock. An activity's CreatedAt is taken from this clock, and
@@ -98,20 +87,17 @@ type Config struct {
 	// clock. So does a retraction with a Tombstone. Defaults to time.Now.
 	Now func() time.Time
 
-	// ActorType is how ids of actors are stored. Defaults to Number, which
-	// refuses an actor that is not a whole decimal number.
-	ActorType ActorType
+	// ActorType is how ids of actors are stored: as numbers (N, the default), which
+	// refuses an actor that is not a whole decimal number of at most 38 digits in
+	// its shortest form, or as text of any form (S). In Go an actor is always a
+	// string.
+	ActorType types.ScalarAttributeType
 
 	// Names gives attributes and indexes other names in the table, each by its
 	// name in FORMAT.md: {"chatId": "tenantId", "chatId-activity-index": "by-name"}.
 	// All writers of a table must use the same Names. Errors that name an
 	// attribute have its name in FORMAT.md.
 	Names map[string]string
-
-	// Concurrency is the greatest number of requests that one call of
-	// RecordMany has under way at a time. Concurrent calls do not share the
-	// limit. Defaults to 8.
-	Concurrency int
 
 	// Retention is how long an activity is kept after it happened. Defaults to
 	// 0: activities are kept for ever, without a TTL. If you make the Retention
@@ -130,17 +116,11 @@ type Config struct {
 	// OnUnreadable is called with each row that a walk, Count or Tally
 	// cannot read, for example to count or to log the row. The walk or count
 	// then continues without the row. The function must be safe for concurrent
-	// use. Without OnUnreadable, a row that cannot be read ends the walk or
+	// use. The error names the row's key, which may be personal data. Without
+	// OnUnreadable, a row that cannot be read ends the walk or
 	// count with an error. [Store.OfEvent], and a recording that finds such a
 	// row under its event, return the error with or without OnUnreadable.
-	OnUnreadable func(Unreadable)
-}
-
-// Unreadable is a row that cannot be read as an activity, because another
-// program wrote or changed the row.
-type Unreadable struct {
-	Scope, ID string // the row's key, to find the row; the key may be personal data
-	Err       error  // what is wrong with the row
+	OnUnreadable func(error)
 }
 
 // Store is a log of activities in one table. It is safe for concurrent use.
@@ -188,19 +168,10 @@ func (c *Config) fill() {
 	if c.MaxSkew == 0 {
 		c.MaxSkew = 5 * time.Minute
 	}
-	if c.Concurrency == 0 {
-		c.Concurrency = 8
-	}
 }
 
 func (c *Config) validate() error {
-	if err := actor.CheckType(pkg, c.ActorType); err != nil {
-		return err
-	}
-	if c.Concurrency < 1 {
-		return event.BadInput(pkg, "Config.Concurrency", "must be positive")
-	}
-	return nil
+	return actor.CheckType(pkg, c.ActorType)
 }
 
 // Table returns the definition of the table: [schema.Create] creates it. With a

@@ -62,7 +62,7 @@ func TestBackfill(t *testing.T) {
 	}
 
 	db, least := open(t, &activity.Config{
-		Names: map[string]string{"chatId": "tenant", "userId": "who", "userName": "whoName", "messageId": "n"}, ActorType: activity.String,
+		Names: map[string]string{"chatId": "tenant", "userId": "who", "userName": "whoName", "messageId": "n"}, ActorType: types.ScalarAttributeTypeS,
 	})
 	row := with(plain, ddb.Item{"tenant": item.S("t"), "who": item.S("a#b"), "activity": item.S("load"), "activityTimestamp": item.S("load#1771324200000")})
 	golden.Backfill(t, db.Client(), least.Backfill, row, ddb.Item{"chatUser": item.S("t#a%23b")})

@@ -30,7 +30,7 @@
 //
 //	chatId             S  partition: the scope, as it is
 //	activityId         S  sort: the event, 26 characters
-//	userId             N  the actor (S if Config.ActorType is String)
+//	userId             N  the actor (S if Config.ActorType is S)
 //	userName           S  optional
 //	messageId          N  optional: Seq
 //	timestamp          N  the event's time, Unix milliseconds

@@ -20,7 +20,7 @@ func ExampleStore_Backfill() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client()
 	repairs, err := activity.New(db, "repairs", &activity.Config{
-		Names: map[string]string{"chatId": "bike", "userId": "mechanic"}, ActorType: activity.String,
+		Names: map[string]string{"chatId": "bike", "userId": "mechanic"}, ActorType: types.ScalarAttributeTypeS,
 	})
 	if err != nil {
 		panic(err)

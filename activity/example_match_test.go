@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -17,7 +19,7 @@ import (
 // they are listed together. In a large shop each customer is a Scope.
 func shop(ctx context.Context) *activity.Store {
 	db := dynamotest.NewServer(nil).Client()
-	acts, err := activity.New(db, "shop-activities", &activity.Config{ActorType: activity.String})
+	acts, err := activity.New(db, "shop-activities", &activity.Config{ActorType: types.ScalarAttributeTypeS})
 	if err != nil {
 		panic(err)
 	}
@@ -51,7 +53,7 @@ func ExampleMatch() {
 	ctx := context.Background()
 	acts := shop(ctx)
 
-	large := activity.Match{Kind: "sale", Data: []activity.Compare{{Name: "cents", Op: ">=", Value: 500}}}
+	large := activity.Match{Kind: "sale", Data: []record.Compare{{Name: "cents", Op: ">=", Value: 500}}}
 	for a, err := range acts.InScope(ctx, "shop", activity.Range{Match: large}) {
 		if err != nil {
 			fmt.Println(err)
@@ -73,7 +75,7 @@ func ExampleRange_readAtMost() {
 	ctx := context.Background()
 	acts := shop(ctx)
 
-	r := activity.Range{ReadAtMost: 2, Match: activity.Match{Data: []activity.Compare{{Name: "destination", Value: "Malmö"}, {Name: "cents", Op: ">", Value: 400}}}}
+	r := activity.Range{ReadAtMost: 2, Match: activity.Match{Data: []record.Compare{{Name: "destination", Value: "Malmö"}, {Name: "cents", Op: ">", Value: 400}}}}
 	r.Next = &r.Cursor
 	for more := true; more; more = r.Cursor != "" {
 		found := 0

@@ -147,9 +147,9 @@ func ExampleConfig_onUnreadable() {
 	db := dynamotest.NewServer(nil).Client()
 	skipped := 0
 	acts, err := activity.New(db, "shop-activities", &activity.Config{
-		OnUnreadable: func(u activity.Unreadable) {
+		OnUnreadable: func(err error) {
 			skipped++
-			fmt.Println("skipped:", u.Err)
+			fmt.Println("skipped:", err)
 		},
 	})
 	if err != nil {
@@ -171,7 +171,7 @@ func ExampleConfig_onUnreadable() {
 	n, err := acts.Count(ctx, activity.Filter{Scope: "shop-7"})
 	fmt.Println(n, err, skipped)
 	// Output:
-	// skipped: attribute activityId is not an event: event: text must be 26 characters of Crockford's Base32
+	// skipped: activity: Count on table shop-activities: row "017-by-hand" of scope "shop-7": attribute activityId is not an event: event: text must be 26 characters of Crockford's Base32
 	// 1 <nil> 1
 }
 

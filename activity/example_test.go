@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -73,7 +75,7 @@ func ExampleNew() {
 
 func ExampleNew_otherDomain() {
 	orders, err := activity.New(dynamotest.NewServer(nil).Client(), "order-events", &activity.Config{
-		ActorType: activity.String,
+		ActorType: types.ScalarAttributeTypeS,
 		Names:     map[string]string{"chatId": "tenant", "userId": "customer", "userName": "customerName", "messageId": "orderNo"},
 	})
 	if err != nil {

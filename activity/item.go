@@ -80,7 +80,7 @@ func (s *Store) check(a Activity) error {
 	if err := a.Event.Check(pkg, "Event", s.cfg.Now()); err != nil {
 		return err
 	}
-	if ms := a.Event.UnixMilli(); ms < minMillis || ms > maxMillis {
+	if ms := a.Event.Time().UnixMilli(); ms < minMillis || ms > maxMillis {
 		return event.BadInput(pkg, "Event", "must have a time between March 1973 and November 2286, has "+a.Event.Time().Format(time.RFC3339))
 	}
 	if err := s.checkIndexed(a); err != nil {
@@ -159,7 +159,7 @@ func (s *Store) encode(a Activity) (ddb.Item, error) {
 	if err := s.check(a); err != nil {
 		return nil, err
 	}
-	ms := a.Event.UnixMilli()
+	ms := a.Event.Time().UnixMilli()
 	it := ddb.Item{
 		attrScope:      item.S(a.Scope),
 		attrID:         item.S(a.Event.String()),

@@ -10,8 +10,11 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
+// concurrency bounds the requests of one RecordMany.
+const concurrency = 8
+
 // RecordMany records activities of many events concurrently, each as
-// [Store.Record] does, with at most Config.Concurrency requests at a time. It
+// [Store.Record] does, with at most 8 requests at a time. It
 // returns the outcome of each activity at the activity's index. Activities with
 // the same Event and Scope are recorded in their order: the first of them
 // stays.
@@ -37,7 +40,7 @@ func (s *Store) RecordMany(ctx context.Context, activities []Activity) ([]event.
 	outcomes := make([]event.Outcome, len(activities))
 	errs := make([]error, len(activities))
 	var group errgroup.Group // without a context: a failure does not stop the others
-	group.SetLimit(s.cfg.Concurrency)
+	group.SetLimit(concurrency)
 	for _, same := range s.byRow(activities, errs) {
 		group.Go(func() error {
 			s.recordInOrder(ctx, same, outcomes, errs)

@@ -7,11 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 func TestRecordMany(t *testing.T) {
@@ -76,9 +78,10 @@ func TestRecordManyLeftovers(t *testing.T) {
 
 func TestRecordManyLostForGood(t *testing.T) {
 	t.Parallel()
-	db, acts := open(t, &activity.Config{Concurrency: 1})
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Nth: 2, Times: 3}) // all attempts of the second
+	db, acts := open(t, nil)
 	all := []activity.Activity{chore(t, monday, 1, "diskning"), chore(t, monday, 2, "diskning"), chore(t, monday, 3, "diskning")}
+	second := map[string]types.AttributeValue{"chatId": item.S(all[1].Scope), "activityId": item.S(all[1].Event.String())}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Key: second, Times: 3}) // all its attempts
 	outcomes, err := acts.RecordMany(t.Context(), all)
 	var left *event.LeftoverError
 	if !errors.As(err, &left) || len(left.Leftovers) != 1 || left.Leftovers[0].Index != 1 {
@@ -94,11 +97,11 @@ func TestRecordManyLostForGood(t *testing.T) {
 }
 
 // slow returns a log whose puts take a second each.
-func slow(t *testing.T, concurrency int) *activity.Store {
+func slow(t *testing.T) *activity.Store {
 	t.Helper()
 	db := dynamotest.New(t, nil)
 	clock := func() time.Time { return monday.AddDate(1, 0, 0) }
-	acts, err := activity.New(db.Client(), "homeops-activities", &activity.Config{Concurrency: concurrency, Now: clock})
+	acts, err := activity.New(db.Client(), "homeops-activities", &activity.Config{Now: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,17 +113,17 @@ func slow(t *testing.T, concurrency int) *activity.Store {
 func TestRecordManyIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		acts := slow(t, 5)
+		acts := slow(t)
 		var all []activity.Activity
-		for seq := range int64(23) {
+		for seq := range int64(25) {
 			all = append(all, chore(t, monday, seq+1, "diskning"))
 		}
 		started := time.Now()
 		if _, err := acts.RecordMany(t.Context(), all); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(started); took != 5*time.Second {
-			t.Errorf("23 puts of a second took %v, want 5 rounds of 5", took)
+		if took := time.Since(started); took != 4*time.Second {
+			t.Errorf("25 puts of a second took %v, want 4 rounds of at most 8", took)
 		}
 	})
 }
@@ -131,9 +134,9 @@ func TestRecordManyCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("shutting down")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		acts := slow(t, 2)
+		acts := slow(t)
 		var all []activity.Activity
-		for seq := range int64(10) {
+		for seq := range int64(20) {
 			all = append(all, chore(t, monday, seq+1, "diskning"))
 		}
 		time.AfterFunc(1500*time.Millisecond, func() { cancel(why) }) // in the second round
@@ -148,17 +151,16 @@ func TestRecordManyCancelled(t *testing.T) {
 				done++
 			}
 		}
-		if done != 2 || len(left.Leftovers) != 8 {
+		if done != 8 || len(left.Leftovers) != 12 {
 			t.Errorf("%d recorded, %d left over", done, len(left.Leftovers))
 		}
-		if !errors.Is(left.Leftovers[7].Err, why) {
-			t.Errorf("the last one's reason: %v", left.Leftovers[7].Err)
+		if !errors.Is(left.Leftovers[11].Err, why) {
+			t.Errorf("the last one's reason: %v", left.Leftovers[11].Err)
 		}
 	})
 }
 
-// Activities of one event are recorded in the slice's order, for any
-// Concurrency: the first one stays.
+// Activities of one event are recorded in the slice's order: the first one stays.
 func TestRecordManyOneEventTwice(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -185,9 +187,10 @@ func TestRecordManyOneEventTwice(t *testing.T) {
 // later one takes its place.
 func TestRecordManyLeavesWhatFollowsTrouble(t *testing.T) {
 	t.Parallel()
-	db, acts := open(t, &activity.Config{Concurrency: 1})
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Nth: 1, Times: 3}) // all attempts of the first
+	db, acts := open(t, nil)
 	first := chore(t, monday, 1, "diskning")
+	row := map[string]types.AttributeValue{"chatId": item.S(first.Scope), "activityId": item.S(first.Event.String())}
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Key: row, Times: 3}) // all attempts of the first
 	second := first
 	second.Name = "tvätt"
 	all := []activity.Activity{first, second, chore(t, monday, 2, "diskning")}

@@ -5,6 +5,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Match selects the activities of a list: an activity must meet every field
@@ -15,18 +16,9 @@ import (
 // how many match; Range.ReadAtMost bounds how many are read. If a walk by actor
 // or by name can answer the question, that walk usually costs less.
 type Match struct {
-	Kind  string    // the class
-	Actor string    // who did it; only for lists and counts that are not by actor
-	Data  []Compare // conditions on the activity's Data, at most 32
-}
-
-// Compare is a condition on one value of an activity's Data: the value under
-// Name must compare with Value as Op says. A value that is absent, or of
-// another type than Value, does not meet the condition.
-type Compare struct {
-	Name  string
-	Op    string // =, <, <=, > or >=; "" is =
-	Value any    // text is compared by bytes, numbers by value; a bool has no order
+	Kind  string           // the class
+	Actor string           // who did it; only for lists and counts that are not by actor
+	Data  []record.Compare // conditions on the activity's Data, at most 32
 }
 
 // filter composes the Match of a query.

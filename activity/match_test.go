@@ -21,6 +21,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // anyData is what a row of the model carries.
@@ -54,10 +55,10 @@ func anyMatch(r *rand.Rand, q question, actors []string) activity.Match {
 		m.Actor = pick(r, actors...)
 	}
 	if r.IntN(2) == 0 {
-		m.Data = append(m.Data, activity.Compare{Name: "cents", Op: pick(r, "", "=", "<", "<=", ">", ">="), Value: pick[any](r, 500, 499.5, "500")})
+		m.Data = append(m.Data, record.Compare{Name: "cents", Op: pick(r, "", "=", "<", "<=", ">", ">="), Value: pick[any](r, 500, 499.5, "500")})
 	}
 	if r.IntN(4) == 0 {
-		m.Data = append(m.Data, activity.Compare{Name: "to", Value: "Lund"})
+		m.Data = append(m.Data, record.Compare{Name: "to", Value: "Lund"})
 	}
 	return m
 }
@@ -226,12 +227,12 @@ func TestBadFiltersSendNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := []activity.Compare{{Name: "x", Op: "!", Value: 1}}
+	bad := []record.Compare{{Name: "x", Op: "!", Value: 1}}
 	for field, r := range map[string]activity.Range{
 		"Range.ReadAtMost": {ReadAtMost: -1},
 		"Match.Kind":       {Match: activity.Match{Kind: "\xff"}},
 		"Match.Data[0].Op": {Match: activity.Match{Data: bad}},
-		"Match.Data":       {Match: activity.Match{Data: make([]activity.Compare, 33)}},
+		"Match.Data":       {Match: activity.Match{Data: make([]record.Compare, 33)}},
 		"Match.Actor":      {Match: activity.Match{Actor: "anna"}},
 	} {
 		for name, way := range waysTo(acts) {
@@ -274,7 +275,7 @@ func TestPriceOfAFilter(t *testing.T) {
 		a.ActorName = strings.Repeat("x", 600) // rows of nearly 1 KB
 		mustRecord(t, acts, a)
 	}
-	none := activity.Match{Data: []activity.Compare{{Name: "cents", Op: ">", Value: 50}}}
+	none := activity.Match{Data: []record.Compare{{Name: "cents", Op: ">", Value: 50}}}
 	for _, tc := range []struct {
 		r    activity.Range
 		want dynamotest.Price
@@ -298,7 +299,7 @@ func TestPriceOfAFilter(t *testing.T) {
 func TestAWalkEndsAtAnUnreadableRow(t *testing.T) {
 	t.Parallel()
 	unreadable := 0
-	db, acts := open(t, &activity.Config{OnUnreadable: func(activity.Unreadable) { unreadable++ }})
+	db, acts := open(t, &activity.Config{OnUnreadable: func(error) { unreadable++ }})
 	for seq := range int64(2) {
 		mustRecord(t, acts, chore(t, monday, seq, "diskning"))
 	}
@@ -319,7 +320,7 @@ func TestAWalkEndsAtAnUnreadableRow(t *testing.T) {
 // others.
 func TestAWalkEndsAtATimeWithAFraction(t *testing.T) {
 	t.Parallel()
-	db, acts := open(t, &activity.Config{OnUnreadable: func(activity.Unreadable) {}})
+	db, acts := open(t, &activity.Config{OnUnreadable: func(error) {}})
 	early, late := chore(t, monday, 1, "diskning"), chore(t, monday.Add(time.Second), 2, "diskning")
 	mustRecord(t, acts, early, late)
 	row := oldRow(t, "01", home, martin, "diskning", monday.UnixMilli())

@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Every call gives the same answers and rows in a table of other names. Entries of
@@ -47,7 +48,7 @@ func TestOtherNames(t *testing.T) {
 		out, err = acts.Retract(ctx, activity.Retract{Scope: home, Event: last.Event})
 		note(out, err)
 		note(acts.Delete(ctx, home, newEvent(t, monday, home, 3)))
-		r := activity.Range{Match: activity.Match{Kind: "chore", Actor: martin, Data: []activity.Compare{{Name: "userId", Op: ">", Value: 6}, {Name: "activity", Value: "dish"}}}}
+		r := activity.Range{Match: activity.Match{Kind: "chore", Actor: martin, Data: []record.Compare{{Name: "userId", Op: ">", Value: 6}, {Name: "activity", Value: "dish"}}}}
 		note(collect(t, acts.InScope(ctx, home, r)))
 		note(collect(t, acts.ByActor(ctx, martin, activity.Range{NewestFirst: true})))
 		note(collect(t, acts.ByName(ctx, home, "dish", activity.Range{Limit: 6})))

@@ -19,7 +19,7 @@ func TestOfEvent(t *testing.T) {
 	away := set[0]
 	away.Scope = "-200"
 	mustRecord(t, acts, append(set, far, away, chore(t, monday, 8, "diskning"), chore(t, monday.Add(time.Millisecond), 7, "diskning"))...)
-	for _, ev := range []event.Event{set[0].Event, set[2].Event, far.Event, set[0].Event.First()} {
+	for _, ev := range []event.Event{set[0].Event, set[2].Event, far.Event, recordtest.Bound(set[0].Event)} {
 		got, err := acts.OfEvent(t.Context(), home, ev)
 		if err != nil {
 			t.Fatal(err)

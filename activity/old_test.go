@@ -9,11 +9,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/oklog/ulid/v2"
 )
 
 // randomID is an id as the TypeScript system made it: a time and random bytes.

@@ -2,6 +2,7 @@ package activity
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"strings"
@@ -174,7 +175,7 @@ func (s *Store) show(q *query, row ddb.Item) (Activity, walk.Shown, error) {
 	case err != nil && s.cfg.OnUnreadable == nil:
 		return Activity{}, walk.Beyond, s.wrap(q.method, err)
 	case err != nil:
-		s.cfg.OnUnreadable(Unreadable{Scope: item.Text(row, attrScope), ID: item.Text(row, attrID), Err: err})
+		s.cfg.OnUnreadable(s.wrap(q.method, fmt.Errorf("row %q of scope %q: %w", item.Text(row, attrID), item.Text(row, attrScope), err)))
 	}
 	return Activity{}, walk.Skipped, nil
 }

@@ -228,9 +228,9 @@ func TestCursorsAreRefused(t *testing.T) {
 		"InScope no id":          {"InScope", "01"},
 		"ByActor outside":        {"ByActor", "1000", home, id},
 		"ByActor no number":      {"ByActor", "soon", home, id},
-		"ByActor no scope":       {"ByActor", fmt.Sprint(all[0].Event.UnixMilli()), "", id},
+		"ByActor no scope":       {"ByActor", fmt.Sprint(all[0].Event.Time().UnixMilli()), "", id},
 		"ByName outside":         {"ByName", "0000000000001", id},
-		"ByName no id":           {"ByName", fmt.Sprint(all[0].Event.UnixMilli()), ""},
+		"ByName no id":           {"ByName", fmt.Sprint(all[0].Event.Time().UnixMilli()), ""},
 		"ByName another name":    {"ByName", "../" + id, id},
 		"ByActorAndName outside": {"ByActorAndName", "x", id},
 	}
@@ -319,7 +319,7 @@ func TestWalkPaysForWhatItYields(t *testing.T) {
 // A query by a name, a scope or an actor never finds those of its neighbours.
 func TestNeighboursStayApart(t *testing.T) {
 	t.Parallel()
-	_, acts := open(t, &activity.Config{ActorType: activity.String})
+	_, acts := open(t, &activity.Config{ActorType: types.ScalarAttributeTypeS})
 	names := []string{
 		"disk", "diskning", "disk#2", "disk#1774252800000", "disk%", "disk%23", "disk%232", "#", "%", "a", "a#b", "a#b#c",
 		"dïsk", "disk 🍽", "disk🍽", "\U0010ffff", "disk$", "disk\"",

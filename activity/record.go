@@ -210,7 +210,7 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 		switch {
 		case a.Scope != all[0].Scope:
 			return nil, event.BadInput(pkg, field+".Scope", "must be the same as activities[0].Scope")
-		case !a.Event.Same(all[0].Event):
+		case !sameEvent(a.Event, all[0].Event):
 			return nil, event.BadInput(pkg, field+".Event", "must come from the same event as activities[0].Event: give the first activity the event's Nth(1), the second Nth(2), and so on")
 		case seen[a.Event]:
 			return nil, event.BadInput(pkg, field+".Event", "is the same as that of an activity before it in the slice: give the first activity the event's Nth(1), the second Nth(2), and so on")

@@ -102,7 +102,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 	good := chore(t, monday, 7, "diskning")
 	for want, change := range map[string]func(*activity.Activity){
 		"Event must be set":              func(a *activity.Activity) { a.Event = event.Event{} },
-		"Event has N = 0":                func(a *activity.Activity) { a.Event = a.Event.First() },
+		"Event has N = 0":                func(a *activity.Activity) { a.Event = recordtest.Bound(a.Event) },
 		"Event lies more than":           func(a *activity.Activity) { a.Event = newEvent(t, time.Now().Add(2*time.Hour), home, 7) },
 		"Event must have a time between": func(a *activity.Activity) { a.Event = newEvent(t, time.Unix(5, 0), home, 7) },
 		"Scope must not be empty":        func(a *activity.Activity) { a.Scope = "" },

@@ -96,7 +96,7 @@ func TestRetractOfNothing(t *testing.T) {
 	for want, r := range map[string]activity.Retract{
 		"Scope must not be empty":    {Event: dish.Event},
 		"Event must not be the zero": {Scope: home},
-		"Event has N = 0":            {Scope: home, Event: dish.Event.First(), Tombstone: true},
+		"Event has N = 0":            {Scope: home, Event: recordtest.Bound(dish.Event), Tombstone: true},
 		"Event lies more than":       {Scope: home, Event: newEvent(t, time.Now().Add(2*time.Hour), home, 7), Tombstone: true},
 	} {
 		_, err := acts.Retract(t.Context(), r)
@@ -108,7 +108,7 @@ func TestRetractOfNothing(t *testing.T) {
 func TestRetractOldRow(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
-	ev := newEvent(t, monday, home, 7).First()
+	ev := recordtest.Bound(newEvent(t, monday, home, 7))
 	recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, ev.String(), home, martin, "diskning", monday.Unix()))
 	retract(t, acts, ev, false, event.Created)
 	for name, way := range waysTo(acts) {

@@ -294,7 +294,7 @@ func TestBadInput(t *testing.T) {
 		{"Name", "Put Correct Confirm PhrasesOf", func(p *alias.Put) { p.Name = long[:1025] }},
 		{"Event", "Put Correct Confirm Forget", func(p *alias.Put) { p.Event = event.Event{} }},
 		{"Event", "Put Correct Confirm Forget", func(p *alias.Put) { p.Event = ahead }},
-		{"Event", "Put Correct Confirm Forget", func(p *alias.Put) { p.Event = ev.First() }},
+		{"Event", "Put Correct Confirm Forget", func(p *alias.Put) { p.Event = ev; p.Event[event.Size-1] = 0 }},
 		{"Actor", "Put Correct", func(p *alias.Put) { p.Actor = long }},
 		{"Actor", "Put Correct", func(p *alias.Put) { p.Actor = "\xff" }},
 	} {

@@ -1,7 +1,6 @@
 package counter
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -9,29 +8,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/names"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // pkg names the package in errors.
 const pkg = "counter"
-
-// API has the methods of *dynamodb.Client that the package calls. A wrapper of
-// a client must pass on the options of a call: [Store.AddUnkeyed] uses them to
-// switch off the SDK's retries.
-type API interface {
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
-}
-
-var _ API = (*dynamodb.Client)(nil)
 
 // Retention is how long a row is kept after its local day is over, unless
 // [Config].Retention is longer.
@@ -126,7 +112,7 @@ func (c *Config) validate() error {
 
 // Store counts in one table. It is safe for concurrent use.
 type Store struct {
-	api   API // with the names of FORMAT.md
+	api   record.API // with the names of FORMAT.md
 	table string
 	zone  tzclock.Zone
 	cfg   Config
@@ -136,12 +122,13 @@ type Store struct {
 }
 
 // New returns a Store over a table. An event counts on its local day in the
-// zone. A nil Config works.
+// zone. A nil Config works. An api that wraps a client must pass on the options of
+// a call: [Store.AddUnkeyed] uses them to switch off the SDK's retries.
 //
 // A table may hold keys of several zones, if each key is always written by
 // stores of the same zone. If a key changes to a store of another zone, the
 // same event may fall on another day there, and be granted and counted twice.
-func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
+func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
 	s := &Store{api: api, table: table, zone: zone}
 	if cfg != nil {
 		s.cfg = *cfg

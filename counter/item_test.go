@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -116,7 +117,7 @@ func TestDefaults(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	type args struct {
-		api   API
+		api   record.API
 		table string
 		zone  tzclock.Zone
 		cfg   Config
@@ -155,7 +156,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-type noAPI struct{ API }
+type noAPI struct{ record.API }
 
 // Without randomness nothing is sent: the call could not know its own work.
 func TestNoRandomness(t *testing.T) {

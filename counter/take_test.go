@@ -237,7 +237,7 @@ func TestBadInputSendsNothing(t *testing.T) {
 		},
 		"Event": {
 			{Key: chat, Cap: 3},
-			{Key: chat, Event: ev.First(), Cap: 3},
+			{Key: chat, Event: recordtest.Bound(ev), Cap: 3},
 			{Key: chat, Event: message(t, noon.Add(time.Hour+time.Second), 1), Cap: 3},
 		},
 		"Cap": {

@@ -33,7 +33,7 @@ const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 // or if it has counted and the resulting count is not known. After any other
 // error, the call has not counted.
 //
-// If the Store's [API] is a wrapper that drops the options of a call, the SDK's
+// If the Store's [record.API] is a wrapper that drops the options of a call, the SDK's
 // retries stay on: after a lost reply, the SDK sends the request again, the
 // weight counts twice, and the answer is Created.
 //

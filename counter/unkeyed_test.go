@@ -14,11 +14,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // limits returns a store over an API.
-func limits(t *testing.T, api counter.API, table string) *counter.Store {
+func limits(t *testing.T, api record.API, table string) *counter.Store {
 	t.Helper()
 	s, err := counter.New(api, table, tzclock.Stockholm, &counter.Config{Now: recordtest.Clock(noon)})
 	if err != nil {

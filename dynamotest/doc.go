@@ -155,7 +155,7 @@
 //
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, PartitionLimits: dynamotest.Limits})
 //	…
-//	fmt.Print(srv.Heat()) // the hottest partitions, each with a bar, its worst second and its limit
+//	hottest := srv.Heat()[0] // its table, key, units, worst second, and how often it was throttled
 //
 // With [Config].ProvisionedLimits, a provisioned table is throttled when it
 // exceeds its throughput and the burst capacity that it has saved. The same

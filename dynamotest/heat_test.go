@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/schema"
@@ -45,11 +44,13 @@ func ExampleServer_Heat() {
 		sell("lamp")                        // one item
 		sell(fmt.Sprintf("chair#%d", i%10)) // one of ten
 	}
-	fmt.Print(srv.Heat().Top(3))
+	for _, h := range srv.Heat()[:3] {
+		fmt.Println(h.Table, h.Partition, h.WCU, "WCU, in one second", h.Peak.WCU, "and throttled", h.Throttled)
+	}
 	// Output:
-	// sold lamp |####################| 0 RCU, 1000 WCU (peak 1000 of 1000), 500 throttled
-	// sold chair#0 |###| 0 RCU, 150 WCU (peak 150 of 1000), 0 throttled
-	// sold chair#1 |###| 0 RCU, 150 WCU (peak 150 of 1000), 0 throttled
+	// sold lamp 1000 WCU, in one second 1000 and throttled 500
+	// sold chair#0 150 WCU, in one second 150 and throttled 0
+	// sold chair#1 150 WCU, in one second 150 and throttled 0
 }
 
 // limited returns a database whose clock the test sets.
@@ -461,97 +462,6 @@ func TestWhatIsNewUnderAnOldNameBeginsCold(t *testing.T) {
 				t.Errorf("new: %d writes got through, want 2", n)
 			}
 		})
-	}
-}
-
-// A drawing counts partitions without load instead of drawing them.
-func TestADrawingLeavesOutWhatHadNoTraffic(t *testing.T) {
-	t.Parallel()
-	db, table, _ := limited(t, dynamotest.Units{WCU: 1})
-	for i := range 3 { // the day is full after the first
-		_ = put(t.Context(), once(db.Client()), table, order(fmt.Sprint("c", i), 1))
-	}
-	want := table + "/by-day 2026-03-29 |####################| 0 RCU, 1 WCU (peak 1 of 1), 2 throttled\n" +
-		table + " c0 |####################| 0 RCU, 1 WCU (peak 1 of 1), 0 throttled\n" +
-		"and 2 without traffic\n"
-	if diff := cmp.Diff(want, db.Server().Heat().String()); diff != "" {
-		t.Error(diff)
-	}
-	crumbs := dynamotest.HeatMap{{Table: "t", Partition: "a", Units: dynamotest.Units{RCU: 8}}, {Table: "t", Partition: "b", Units: dynamotest.Units{RCU: 0.004}}}
-	if got := crumbs.String(); got != "t a |####################| 8 RCU, 0 WCU, 0 throttled\nand 1 without traffic\n" {
-		t.Errorf("got %s", got)
-	}
-}
-
-// A drawing fits on a screen for any number of keys, and shows the worst second
-// of a partition, because that makes it hot.
-func TestADrawingShowsTheHottest(t *testing.T) {
-	t.Parallel()
-	db, table, turn := limited(t, dynamotest.Units{WCU: 100})
-	for i := range 24 {
-		if err := put(t.Context(), db.Client(), table, order(fmt.Sprintf("c%02d", i), 1)); err != nil {
-			t.Fatal(err)
-		}
-		if i == 19 {
-			turn(time.Second)
-		}
-	}
-	heat := db.Server().Heat()
-	lines := strings.Split(heat.String(), "\n")
-	if want := table + "/by-day 2026-03-29 |####################| 0 RCU, 24 WCU (peak 20 of 100), 0 throttled"; lines[0] != want {
-		t.Errorf("got  %s\nwant %s", lines[0], want)
-	}
-	if len(lines) != 22 || lines[20] != "and 5 more" || lines[21] != "" {
-		t.Errorf("%d lines, the last are %q", len(lines), lines[max(0, len(lines)-2):])
-	}
-	if got, want := heat[24].String(), table+" c23 0 RCU, 1 WCU (peak 1 of 100), 0 throttled"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	for n, want := range map[int]int{-1: 0, 0: 0, 3: 3, 25: 25, 99: 25} {
-		if got := heat.Top(n); len(got) != want {
-			t.Errorf("Top(%d) has %d partitions, want %d", n, len(got), want)
-		}
-	}
-	second := heat[1]
-	if _ = append(heat.Top(1), dynamotest.Heat{}); heat[1] != second {
-		t.Errorf("what was appended to the first is the second: %v", heat[1])
-	}
-}
-
-// A line stays one line with any key.
-func TestADrawingOfStrangeKeys(t *testing.T) {
-	t.Parallel()
-	for key, want := range map[string]string{
-		"à la carte":                        "à la carte",
-		`a"b`:                               `a"b`,
-		"two\nlines":                        `"two\nlines"`,
-		"\xff\x00":                          `"\xff\x00"`,
-		strings.Repeat("ö", 60):             strings.Repeat("ö", 60),
-		strings.Repeat("ö", 70) + "#07":     strings.Repeat("ö", 40) + "…" + strings.Repeat("ö", 16) + "#07",
-		strings.Repeat("\t", 100) + "#0007": `"` + strings.Repeat(`\t`, 19) + `\…t` + strings.Repeat(`\t`, 6) + `#0007"`,
-	} {
-		heat := dynamotest.Heat{Table: "t", Index: "i", Partition: key}
-		if got := heat.String(); got != "t/i "+want+" 0 RCU, 0 WCU, 0 throttled" {
-			t.Errorf("%q: got %s, want %s", key, got, want)
-		}
-	}
-}
-
-// Without limits a drawing shows none.
-func TestADrawingWithoutLimits(t *testing.T) {
-	t.Parallel()
-	for _, limits := range []dynamotest.Units{{WCU: 1}, {RCU: math.Inf(1), WCU: 1}} {
-		db, table, _ := limited(t, limits)
-		if n := count(t, db.Client(), table); n != 0 {
-			t.Fatal(n)
-		}
-		if err := put(t.Context(), db.Client(), table, order("ann", 1)); err != nil {
-			t.Fatal(err)
-		}
-		count(t, db.Client(), table)
-		if got := db.Server().Heat().String(); !strings.Contains(got, table+" ann |####################| 1 RCU (peak 1), 1 WCU (peak 1 of 1), 0 throttled\n") {
-			t.Errorf("got %s", got)
-		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -189,41 +188,4 @@ func (db *DB) Items(table string) []map[string]types.AttributeValue {
 		}
 		in.ExclusiveStartKey = page.LastEvaluatedKey
 	}
-}
-
-// FailedAction is an action that caused its transaction to be cancelled.
-type FailedAction struct {
-	Index   int    // in TransactItems or TransactStatements
-	Code    string // "ConditionalCheckFailed", "TransactionConflict", …
-	Message string
-	Item    map[string]types.AttributeValue // the existing item, if the action asked for it
-}
-
-// String writes, for example, "action 1: ConditionalCheckFailed: The conditional
-// request failed". If Item is set, the names of its attributes follow.
-func (a FailedAction) String() string {
-	text := fmt.Sprintf("action %d: %s: %s", a.Index, a.Code, a.Message)
-	if len(a.Item) > 0 {
-		text += fmt.Sprintf("; an item with %v stands there", slices.Sorted(maps.Keys(a.Item)))
-	}
-	return text
-}
-
-// FailedActions returns the actions that caused a transaction to be cancelled.
-// It returns nil if err is not a TransactionCanceledException. Use it in the
-// messages of tests:
-//
-//	t.Fatal(err, dynamotest.FailedActions(err))
-func FailedActions(err error) []FailedAction {
-	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
-	if !ok {
-		return nil
-	}
-	var failed []FailedAction
-	for i, reason := range cancelled.CancellationReasons {
-		if code := aws.ToString(reason.Code); code != "" && code != "None" {
-			failed = append(failed, FailedAction{Index: i, Code: code, Message: aws.ToString(reason.Message), Item: reason.Item})
-		}
-	}
-	return failed
 }

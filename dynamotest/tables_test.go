@@ -1,8 +1,6 @@
 package dynamotest_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -112,35 +110,5 @@ func TestItems(t *testing.T) {
 func TestItemsFailsTheTest(t *testing.T) {
 	if got := failure(t, func(db *dynamotest.DB) { db.Items("nowhere") }); !strings.Contains(got, "Items of table nowhere: ") {
 		t.Errorf("got %q", got)
-	}
-}
-
-func TestFailedActions(t *testing.T) {
-	db := dynamotest.Open(t)
-	table := schema.Table{Name: db.Name("orders"), Key: schema.Key{Partition: schema.String("pk")}}
-	db.Create(table)
-	put := func(pk string) types.TransactWriteItem {
-		return types.TransactWriteItem{Put: &types.Put{
-			TableName: &table.Name, Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: pk}},
-			ConditionExpression:                 aws.String("attribute_not_exists(pk)"),
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}}
-	}
-	write := func(actions ...types.TransactWriteItem) error {
-		_, err := db.Client().TransactWriteItems(context.Background(), &dynamodb.TransactWriteItemsInput{TransactItems: actions})
-		return err
-	}
-	if err := write(put("a")); err != nil {
-		t.Fatal(err)
-	}
-	failed := dynamotest.FailedActions(write(put("b"), put("a")))
-	if len(failed) != 1 || failed[0].Index != 1 || len(failed[0].Item) != 1 {
-		t.Fatalf("got %v", failed)
-	}
-	if got, want := failed[0].String(), "action 1: ConditionalCheckFailed: The conditional request failed; an item with [pk] stands there"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if other := dynamotest.FailedActions(errors.New("other")); other != nil {
-		t.Errorf("another error has %v", other)
 	}
 }

@@ -1,12 +1,9 @@
 package ema
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
@@ -17,16 +14,6 @@ import (
 
 // pkg names the package in errors.
 const pkg = "ema"
-
-// API has the methods of *dynamodb.Client that the package calls.
-type API interface {
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
-}
-
-var _ API = (*dynamodb.Client)(nil)
 
 // Average is what was learned about one metric of a subject.
 type Average struct {
@@ -105,7 +92,7 @@ type Store struct {
 }
 
 // New returns a Store over a table. A nil Config works.
-func New(api API, table string, cfg *Config) (*Store, error) {
+func New(api record.API, table string, cfg *Config) (*Store, error) {
 	s := &Store{}
 	if cfg != nil {
 		s.cfg = *cfg

@@ -16,11 +16,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // journal notes each write that took effect.
 type journal struct {
-	ema.API
+	record.API
 	mu     sync.Mutex // guards what follows
 	writes []write
 }

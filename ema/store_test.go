@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // clock is what the stores of the tests take for now. The table has no TTL, so
@@ -331,7 +332,7 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil).Client()
 	for name, tc := range map[string]struct {
-		api   ema.API
+		api   record.API
 		table string
 		cfg   ema.Config
 		field string

@@ -23,8 +23,8 @@
 // eight bytes, big-endian. So ("a", "bc") and ("ab", "c") are different events.
 // The last byte, n, numbers the things that follow from one event, such as the
 // lines of an order. [New] sets n to 1, and [Event.Nth] replaces it. So all
-// things that follow from one event lie in one key range, from [Event.First] to
-// [Event.Last].
+// things that follow from one event lie in one key range: they differ in their last
+// byte, which is [Event.N].
 //
 // Different events of the same millisecond always sort in the same order, but
 // the order has no meaning, except that the things that follow from one event

@@ -87,11 +87,9 @@ func (e Event) String() string { return ulid.ULID(e).String() }
 // Time returns when the event happened, to the millisecond, in UTC.
 func (e Event) Time() time.Time { return time.UnixMilli(int64(ulid.ULID(e).Time())).UTC() }
 
-// UnixMilli returns when the event happened, in milliseconds since 1970.
-func (e Event) UnixMilli() int64 { return int64(ulid.ULID(e).Time()) }
-
 // N returns the number that [Event.Nth] has given to the event. It is 1 for the
-// event that [New] returned, 0 for [Event.First] and 255 for [Event.Last].
+// event that [New] returned, and never 0: with 0 as their last byte, 16 bytes are the
+// lower bound of the events that follow from one.
 func (e Event) N() int { return int(e[Size-1]) }
 
 // Nth returns an event for the n-th thing that follows from e, with n from 1 to
@@ -112,18 +110,6 @@ func (e Event) Nth(n int) (Event, error) {
 	e[Size-1] = byte(n)
 	return e, nil
 }
-
-// First returns the lower bound of the key range of the events that follow from
-// e.
-func (e Event) First() Event { e[Size-1] = 0; return e }
-
-// Last returns the upper bound of the key range of the events that follow from
-// e.
-func (e Event) Last() Event { e[Size-1] = 255; return e }
-
-// Same reports whether e and other follow from the same event. Their N may
-// differ.
-func (e Event) Same(other Event) bool { return e.First() == other.First() }
 
 // Compare orders events by time, then by identity, then by N: -1, 0 or +1.
 func (e Event) Compare(other Event) int { return bytes.Compare(e[:], other[:]) }

@@ -44,8 +44,8 @@ func ExampleEvent_Nth() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(ev.N(), second.N(), ev.Same(second), ev == second)
-	// Output: 1 2 true false
+	fmt.Println(ev.N(), second.N(), ev == second)
+	// Output: 1 2 false
 }
 
 func ExampleInputError() {
@@ -71,9 +71,6 @@ func TestLayout(t *testing.T) {
 	}
 	if got := ev.Time(); !got.Equal(noon.Truncate(time.Millisecond)) || got.Location() != time.UTC {
 		t.Errorf("Time() = %v", got)
-	}
-	if ev.UnixMilli() != noon.UnixMilli() {
-		t.Errorf("UnixMilli() = %d", ev.UnixMilli())
 	}
 }
 
@@ -103,12 +100,12 @@ func TestNewRefuses(t *testing.T) {
 // The first and the last instant that an event can have.
 func TestNewAtTheEndsOfTime(t *testing.T) {
 	first := recordtest.Event(t, time.UnixMilli(0), "a")
-	if first.UnixMilli() != 0 {
-		t.Errorf("the first: %d", first.UnixMilli())
+	if first.Time().UnixMilli() != 0 {
+		t.Errorf("the first: %d", first.Time().UnixMilli())
 	}
 	last := recordtest.Event(t, time.UnixMilli(int64(ulid.MaxTime())).Add(time.Millisecond-1), "a")
-	if last.UnixMilli() != int64(ulid.MaxTime()) {
-		t.Errorf("the last: %d", last.UnixMilli())
+	if last.Time().UnixMilli() != int64(ulid.MaxTime()) {
+		t.Errorf("the last: %d", last.Time().UnixMilli())
 	}
 }
 
@@ -127,11 +124,8 @@ func TestNth(t *testing.T) {
 	ev := recordtest.Event(t, noon, "a")
 	for _, n := range []int{1, 2, 255} {
 		got, err := ev.Nth(n)
-		if err != nil || got.N() != n || !got.Same(ev) || got.Time() != ev.Time() {
+		if err != nil || got.N() != n || [15]byte(got[:15]) != [15]byte(ev[:15]) || got.Time() != ev.Time() {
 			t.Errorf("Nth(%d) = %v, %v", n, got, err)
-		}
-		if got.Compare(ev.First()) <= 0 || got.Compare(ev.Last()) > 0 {
-			t.Errorf("Nth(%d) is outside First..Last", n)
 		}
 	}
 	for _, n := range []int{-1, 0, 256, 257} {
@@ -152,7 +146,7 @@ func TestCheck(t *testing.T) {
 		"now":                  {recordtest.Event(t, now, "a"), true},
 		"long ago":             {recordtest.Event(t, time.UnixMilli(1), "a"), true},
 		"zero":                 {event.Event{}, false},
-		"the bound of a range": {recordtest.Event(t, now, "a").First(), false},
+		"the bound of a range": {bound(recordtest.Event(t, now, "a")), false},
 	} {
 		err := tc.ev.Check("counter", "Event", now)
 		if !tc.ok {
@@ -237,3 +231,6 @@ func TestLeftoverError(t *testing.T) {
 		}
 	}
 }
+
+// bound is the lower bound of the events that follow from one.
+func bound(ev event.Event) event.Event { ev[event.Size-1] = 0; return ev }

@@ -85,7 +85,6 @@ type Record struct {
 	Nonce string
 
 	Source string // first part of the key, at most 64 bytes, for people
-	Notes  string // from an older system
 }
 
 // row is a Record with the nonce of its writer, "" for an older system's row,
@@ -101,7 +100,7 @@ type row struct {
 func (s *Store) decode(it ddb.Item) (row, error) {
 	r := row{claim: item.Text(it, attrClaim), errorCode: item.Text(it, attrErrorCode)}
 	r.Key, r.Nonce = item.Text(it, attrKey), r.claim
-	r.Source, r.Notes = item.Text(it, attrSource), item.Text(it, attrNotes)
+	r.Source = item.Text(it, attrSource)
 	r.LastError = item.Text(it, attrLastError)
 
 	d := decoder{it: it}

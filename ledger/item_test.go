@@ -97,7 +97,7 @@ func TestTypeScriptRow(t *testing.T) {
 	b, store := goldenBench(t)
 	golden.Put(t, b.client, b.table, "testdata/typescript.json")
 	want := ledger.Record{
-		Key: order.Key, State: ledger.Done, Source: "ALOWARE", Notes: "initial insert",
+		Key: order.Key, State: ledger.Done, Source: "ALOWARE",
 		SeenAt: time.Date(2026, 3, 15, 12, 0, 1, 0, time.UTC), ExpiresAt: goldenDay.Add(time.Second),
 	}
 	if diff := cmp.Diff(want, mustGet(t, store, order.Key)); diff != "" {

@@ -20,28 +20,17 @@ import (
 	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
-// Filter selects rows of a listing. A row must meet every field that is set,
-// except that it needs to meet only one of States and Stuck. The zero Filter
-// selects every row that has not expired.
+// Filter selects rows of a listing. A row must meet every field that is set. The
+// zero Filter selects every row that has not expired.
 type Filter struct {
-	// States are the states to list. Empty means every state, or only the stuck
-	// rows if Stuck is set. Rows that MarkSeen or an older system wrote are
-	// Done.
+	// States are the states to list. Empty means every state. Rows that MarkSeen or
+	// an older system wrote are Done. A Claimed row whose Lease is over for longer
+	// than Config.MaxSkew is stuck: its holder has crashed, or is slow. The next
+	// delivery takes such a key over, if attempts are left.
 	States []State
 
 	// Source is the first part of the keys, as it was given to [Key].
 	Source string
-
-	// Stuck selects, in addition to States, the claimed rows whose lease lapsed
-	// longer ago than the skew budget: their holder has crashed, or is slow.
-	// The next delivery takes such a key over, if attempts are left. Stuck
-	// together with the States Failed and Refused lists everything that an
-	// operator should see.
-	Stuck bool
-
-	// SeenBefore selects keys that were first seen before this time, and rows
-	// that do not say when.
-	SeenBefore time.Time
 
 	// ReadAtMost is the most rows to read, including those that do not meet the
 	// filter. It ends the listing without an error, and only Next says whether
@@ -96,7 +85,7 @@ func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error]
 				in.ExclusiveStartKey = out.LastEvaluatedKey
 				return &dynamodb.QueryOutput{Items: out.Items, LastEvaluatedKey: out.LastEvaluatedKey, ScannedCount: out.ScannedCount}, 0, nil
 			},
-			Show:   func(it ddb.Item) (Record, walk.Shown, error) { return s.show(f, it) },
+			Show:   func(it ddb.Item) (Record, walk.Shown, error) { return s.show(it) },
 			Cursor: f.Cursor, Next: f.Next,
 			After: func(it ddb.Item) string {
 				return cursor.Encode(cursorName, []string{item.Text(it, attrKey)})
@@ -105,15 +94,11 @@ func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error]
 	}
 }
 
-// show reads a row of a listing, and reports whether it meets what DynamoDB does
-// not judge.
-func (s *Operators) show(f Filter, it ddb.Item) (Record, walk.Shown, error) {
+// show reads a row of a listing.
+func (s *Operators) show(it ddb.Item) (Record, walk.Shown, error) {
 	r, err := s.decode(it)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Record{Key: item.Text(it, attrKey)}, walk.Part, s.wrap("List", err)
-	case !f.SeenBefore.IsZero() && !r.SeenAt.Before(f.SeenBefore):
-		return Record{}, walk.Skipped, nil
 	}
 	return r.Record, walk.Part, nil
 }
@@ -126,7 +111,6 @@ const cursorName = "List"
 const (
 	lives    = "NOT (" + expiredRow + ")"
 	sourced  = "(#pk = :source OR begins_with(#pk, :part))"
-	stuck    = "attribute_exists(#claim) AND #state = :claimed AND #lease <= :lapsed"
 	inStates = "attribute_exists(#claim) AND #state IN ("
 	unstated = "attribute_not_exists(#claim)" // an older system's row, which is done
 )
@@ -141,22 +125,12 @@ func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, err
 	clauses := []string{lives}
 	names := maps.Clone(livesNames)
 	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(grace).Unix())}
-	var states []string // one of them
 	if len(f.States) > 0 {
 		clause, err := inOneOf(f.States, values)
 		if err != nil {
 			return nil, err
 		}
-		states, names["#"+attrState] = append(states, clause), attrState
-	}
-	if f.Stuck {
-		values[":claimed"] = item.S(string(Claimed))
-		values[":lapsed"] = item.N(now.Add(-s.cfg.MaxSkew).UnixMilli())
-		names["#"+attrState], names["#"+attrLease] = attrState, attrLease
-		states = append(states, stuck)
-	}
-	if states != nil {
-		clauses = append(clauses, "("+strings.Join(states, " OR ")+")")
+		clauses, names["#"+attrState] = append(clauses, "("+clause+")"), attrState
 	}
 	if f.Source != "" {
 		source := escaper.Replace(f.Source)

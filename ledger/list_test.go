@@ -77,27 +77,19 @@ func newListing(t *testing.T) (*bench, *ledger.Operators) {
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	b, store := newListing(t)
-	now := b.clock.Now()
+	_, store := newListing(t)
 	states := func(s ...ledger.State) ledger.Filter { return ledger.Filter{States: s} }
 	for name, tc := range map[string]struct {
 		filter ledger.Filter
 		want   string
 	}{
-		"all":         {ledger.Filter{}, "A A:claimed A:done A:failed A:old A:old-for-ever A:refused A:stuck AB:marked a%3Ab%25:x"},
-		"claimed":     {states(ledger.Claimed), "A:claimed A:stuck"},
-		"done":        {states(ledger.Done), "A A:done A:old A:old-for-ever AB:marked a%3Ab%25:x"},
-		"two":         {states(ledger.Failed, ledger.Refused, ledger.Failed), "A:failed A:refused"},
-		"stuck":       {ledger.Filter{Stuck: true}, "A:stuck"},
-		"to look at":  {ledger.Filter{Stuck: true, States: []ledger.State{ledger.Failed, ledger.Refused}}, "A:failed A:refused A:stuck"},
-		"stuck, done": {ledger.Filter{Stuck: true, States: []ledger.State{ledger.Done}, Source: "A"}, "A A:done A:old A:old-for-ever A:stuck"},
-		"all claimed": {ledger.Filter{Stuck: true, States: []ledger.State{ledger.Claimed}}, "A:claimed A:stuck"},
-		"source":      {ledger.Filter{Source: "A", States: []ledger.State{ledger.Done}}, "A A:done A:old A:old-for-ever"},
-		"escaped":     {ledger.Filter{Source: "a:b%"}, "a%3Ab%25:x"},
-		"seen before": {ledger.Filter{SeenBefore: now}, "A:old A:old-for-ever A:stuck"},
-		"seen by now": {ledger.Filter{SeenBefore: now.Add(time.Millisecond), Source: "AB"}, "AB:marked"},
-		"of a day":    {ledger.Filter{SeenBefore: now.Add(-24 * time.Hour), Source: "A"}, "A:old A:old-for-ever"},
-		"nothing":     {ledger.Filter{Source: "nowhere"}, ""},
+		"all":     {ledger.Filter{}, "A A:claimed A:done A:failed A:old A:old-for-ever A:refused A:stuck AB:marked a%3Ab%25:x"},
+		"claimed": {states(ledger.Claimed), "A:claimed A:stuck"},
+		"done":    {states(ledger.Done), "A A:done A:old A:old-for-ever AB:marked a%3Ab%25:x"},
+		"two":     {states(ledger.Failed, ledger.Refused, ledger.Failed), "A:failed A:refused"},
+		"source":  {ledger.Filter{Source: "A", States: []ledger.State{ledger.Done}}, "A A:done A:old A:old-for-ever"},
+		"escaped": {ledger.Filter{Source: "a:b%"}, "a%3Ab%25:x"},
+		"nothing": {ledger.Filter{Source: "nowhere"}, ""},
 	} {
 		if got := listed(t, store, tc.filter); got != tc.want {
 			t.Errorf("%s: %s, want %s", name, got, tc.want)
@@ -106,11 +98,6 @@ func TestList(t *testing.T) {
 		if got := inParts(t, store, func() ledger.Filter { return tc.filter }); got != tc.want {
 			t.Errorf("%s, two rows at a time: %s, want %s", name, got, tc.want)
 		}
-	}
-	// One millisecond before the skew budget is over a lapsed claim is not stuck.
-	b.clock.Add(-time.Millisecond)
-	if got := listed(t, store, ledger.Filter{Stuck: true}); got != "" {
-		t.Errorf("stuck already: %s", got)
 	}
 }
 
@@ -256,7 +243,7 @@ func TestListRefuses(t *testing.T) {
 // meet it.
 func TestListIsAFilterOfAll(t *testing.T) {
 	t.Parallel()
-	b, store := newListing(t)
+	_, store := newListing(t)
 	all := map[string]ledger.Record{}
 	for r, err := range store.List(t.Context(), ledger.Filter{}) {
 		must(t, err)
@@ -265,18 +252,15 @@ func TestListIsAFilterOfAll(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	kinds := []ledger.State{ledger.Claimed, ledger.Failed, ledger.Done, ledger.Refused}
 	for n := range 150 {
-		f := ledger.Filter{Stuck: rnd.IntN(3) == 0}
+		f := ledger.Filter{}
 		for _, kind := range kinds {
 			if rnd.IntN(2) == 0 {
 				f.States = append(f.States, kind)
 			}
 		}
 		f.Source = []string{"", "A", "AB", "a:b%", "a"}[rnd.IntN(5)]
-		if rnd.IntN(2) == 0 {
-			f.SeenBefore = b.clock.Now().Add(time.Duration(rnd.IntN(3)-2) * 20 * time.Hour)
-		}
 		want := slices.Collect(maps.Keys(all))
-		want = slices.DeleteFunc(want, func(key string) bool { return !meets(all[key], f, b.clock.Now()) })
+		want = slices.DeleteFunc(want, func(key string) bool { return !meets(all[key], f) })
 		slices.Sort(want)
 		part := func() ledger.Filter { f.ReadAtMost = rnd.IntN(6); return f }
 		if got := inParts(t, store, part); got != strings.Join(want, " ") {
@@ -286,16 +270,8 @@ func TestListIsAFilterOfAll(t *testing.T) {
 }
 
 // meets says in plain Go what a filter says.
-func meets(r ledger.Record, f ledger.Filter, now time.Time) bool {
+func meets(r ledger.Record, f ledger.Filter) bool {
 	first, _, _ := strings.Cut(r.Key, ":")
 	source := strings.NewReplacer("%25", "%", "%3A", ":").Replace(first)
-	stuck := r.State == ledger.Claimed && !r.Lease.Add(10*time.Second).After(now)
-	every := len(f.States) == 0 && !f.Stuck
-	switch {
-	case !every && !slices.Contains(f.States, r.State) && (!f.Stuck || !stuck),
-		f.Source != "" && f.Source != source,
-		!f.SeenBefore.IsZero() && !r.SeenAt.Before(f.SeenBefore):
-		return false
-	}
-	return true
+	return (len(f.States) == 0 || slices.Contains(f.States, r.State)) && (f.Source == "" || f.Source == source)
 }

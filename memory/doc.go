@@ -5,7 +5,7 @@
 //	last, ok, err := mem.LastOf(ctx, warehouse, "stocktaking") // who did X last
 //	last, ok, err = mem.LastBy(ctx, warehouse, "42", "stocktaking") // when did U last do X
 //	n, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: warehouse, Name: "stocktaking", Of: askedAt})
-//	all, err := mem.TallyWeek(ctx, memory.TallyWeek{Scope: warehouse, Of: askedAt}) // what, by whom, how often
+//	all, err := mem.TallyWeek(ctx, warehouse, askedAt) // what, by whom, how often
 //
 // # Guarantees
 //

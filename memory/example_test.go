@@ -79,7 +79,7 @@ func ExampleMemory_ThisWeek() {
 func ExampleMemory_TallyWeek() {
 	ctx := context.Background()
 	mem := shop(ctx)
-	tally, err := mem.TallyWeek(ctx, memory.TallyWeek{Scope: "shop-7", Of: time.Date(2026, 3, 25, 12, 0, 0, 0, time.UTC)})
+	tally, err := mem.TallyWeek(ctx, "shop-7", time.Date(2026, 3, 25, 12, 0, 0, 0, time.UTC))
 	if err != nil {
 		panic(err)
 	}

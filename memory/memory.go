@@ -11,6 +11,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -172,14 +173,7 @@ func (m *Memory) week(of time.Time) (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// TallyWeek asks what was done in a scope in a local week, by whom and how often.
-type TallyWeek struct {
-	Scope string
-
-	Of time.Time // any time of the week, such as the time of the summary
-}
-
-// TallyWeek counts all activities of the local week, separately for each actor,
+// TallyWeek counts all activities of the local week of a time, separately for each actor,
 // name and kind: for a weekly summary. The week has the same bounds as in
 // [Memory.ThisWeek]. The result is sorted as [activity.Store.Tally] says.
 // TallyWeek reads the log's table with eventual consistency, so an activity that
@@ -188,14 +182,14 @@ type TallyWeek struct {
 //
 // Price: 1 request, 0.5 RCU. Each 4 KB begun of the scope's rows of that week
 // costs 0.5 RCU, and each MB takes 1 request.
-func (m *Memory) TallyWeek(ctx context.Context, w TallyWeek) ([]activity.Tally, error) {
-	if w.Scope == "" { // the log would ask for an actor instead
-		return nil, event.BadInput(pkg, "Scope", "must not be empty")
+func (m *Memory) TallyWeek(ctx context.Context, scope string, of time.Time) ([]activity.Tally, error) {
+	if scope == "" { // the log would ask for an actor instead
+		return nil, event.BadInput(pkg, "scope", "must not be empty")
 	}
-	from, to, err := m.week(w.Of)
+	from, to, err := m.week(of)
 	if err != nil {
-		return nil, err
+		return nil, check.Positional(err)
 	}
-	all, err := m.acts.Tally(ctx, activity.Filter{Scope: w.Scope, From: from, To: to})
-	return all, m.wrap("TallyWeek", bare(err))
+	all, err := m.acts.Tally(ctx, activity.Filter{Scope: scope, From: from, To: to})
+	return all, m.wrap("TallyWeek", check.Positional(bare(err)))
 }

@@ -18,20 +18,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// TimeRange bounds and orders a query for the messages of an actor. The zero
-// TimeRange is every message, oldest first.
-type TimeRange struct {
-	From time.Time // the first moment of the range; zero is the beginning
-	To   time.Time // the first moment after the range; zero is the end
-
-	Match       Match // as in Range, but Match.Actor must be empty
-	NewestFirst bool
-	Limit       int     // as in Range
-	ReadAtMost  int     // as in Range
-	Cursor      string  // as in Range
-	Next        *string // as in Range; it discloses the scope and time of the row, too
-}
-
 // ByActor yields what an actor said in all scopes, by time. Caution: a user who
 // may see one scope is perhaps not allowed to see the other scopes. An error
 // comes last, with a zero Message. Messages that have expired are left out.
@@ -44,7 +30,7 @@ type TimeRange struct {
 // time are not in the index.
 //
 // Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScope].
-func (s *Store) ByActor(ctx context.Context, actor string, r TimeRange) iter.Seq2[Message, error] {
+func (s *Store) ByActor(ctx context.Context, actor string, r Range) iter.Seq2[Message, error] {
 	t, w, err := s.trail(actor, r)
 	return s.messages(ctx, t, w, err)
 }
@@ -63,12 +49,13 @@ type trail struct {
 }
 
 // trail checks the range and returns the part of it behind its cursor.
-func (s *Store) trail(id string, r TimeRange) (trail, terms, error) {
-	w := terms{op: "ByActor", Range: Range{Limit: r.Limit, ReadAtMost: r.ReadAtMost, Cursor: r.Cursor, Next: r.Next}}
+func (s *Store) trail(id string, r Range) (trail, terms, error) {
+	w := terms{op: "ByActor", Range: r}
+	w.From = time.Time{} // which is a bound of the key here
 	if err := s.checkIndexed(id); err != nil {
 		return trail{}, w, err
 	}
-	if err := r.check(); err != nil {
+	if err := r.checkTrail(); err != nil {
 		return trail{}, w, err
 	}
 	var err error
@@ -99,19 +86,21 @@ func (s *Store) checkIndexed(id string) error {
 	return check.Positional(actor.CheckID(pkg, s.cfg.ActorType, id))
 }
 
-// check refuses an invalid range.
-func (r TimeRange) check() error {
+// checkTrail refuses a range that is invalid for an actor.
+func (r Range) checkTrail() error {
 	switch {
 	case !r.From.IsZero() && !r.To.IsZero() && item.Before(r.To, r.From):
-		return event.BadInput(pkg, "TimeRange.To", "lies before From")
+		return event.BadInput(pkg, "Range.To", "lies before From")
+	case r.FromSeq != 0:
+		return event.BadInput(pkg, "Range.FromSeq", "must be 0: an actor's messages are sorted by time")
+	case r.ToSeq != 0:
+		return event.BadInput(pkg, "Range.ToSeq", "must be 0: an actor's messages are sorted by time")
+	case r.Consistent:
+		return event.BadInput(pkg, "Range.Consistent", "must be false: only the index finds an actor's messages")
 	case r.Match.Actor != "":
 		return event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's messages")
-	case r.Limit < 0:
-		return event.BadInput(pkg, "TimeRange.Limit", "must not be negative")
-	case r.ReadAtMost < 0:
-		return event.BadInput(pkg, "TimeRange.ReadAtMost", "must not be negative")
 	}
-	return nil
+	return r.checkBounds()
 }
 
 func (t trail) empty() bool { return t.from > t.to }
@@ -128,17 +117,17 @@ func (t trail) cursor(row ddb.Item) string {
 // position is the cursor's row as DynamoDB takes it. DynamoDB would refuse a
 // row outside the bounds, with a text that does not help a caller.
 func (t trail) position(text string) (ddb.Item, error) {
-	position, err := cursor.Decode(pkg, "TimeRange.Cursor", t.query, text, 3)
+	position, err := cursor.Decode(pkg, "Range.Cursor", t.query, text, 3)
 	if err != nil {
 		return nil, err
 	}
 	floor, ceil, number := item.AroundMillis(position[0]) // of a row that need not be one that can be read
 	seq, err := strconv.ParseInt(position[2], 10, 64)
 	if err != nil || !number || check.PartitionKey(pkg, "scope", position[1]) != nil {
-		return nil, event.BadInput(pkg, "TimeRange.Cursor", "is not a cursor of this query")
+		return nil, event.BadInput(pkg, "Range.Cursor", "is not a cursor of this query")
 	}
 	if floor < t.from || ceil > t.to {
-		return nil, event.BadInput(pkg, "TimeRange.Cursor", "points to a row outside the range")
+		return nil, event.BadInput(pkg, "Range.Cursor", "points to a row outside the range")
 	}
 	row := t.store.key(position[1], seq)
 	row[attrActor], row[attrTimestamp] = t.actor, item.Digits(position[0])

@@ -22,21 +22,21 @@ func TestByActor(t *testing.T) {
 	e.save(t, said(2, anna, 3), elsewhere, said(3, anna, 1), said(4, bo, 2), said(5, "", 2))
 	at := func(before float64) time.Time { return said(1, anna, before).At }
 	for _, tc := range []struct {
-		r    message.TimeRange
+		r    message.Range
 		want []int64
 	}{
-		{message.TimeRange{}, []int64{2, 1, 3}},
-		{message.TimeRange{NewestFirst: true}, []int64{3, 1, 2}},
-		{message.TimeRange{Limit: 2}, []int64{2, 1}},
-		{message.TimeRange{From: at(2)}, []int64{1, 3}},
-		{message.TimeRange{From: at(2).Add(1)}, []int64{3}},
-		{message.TimeRange{To: at(2)}, []int64{2}},
-		{message.TimeRange{To: at(2).Add(1)}, []int64{2, 1}},
-		{message.TimeRange{From: at(2), To: at(2)}, nil},
-		{message.TimeRange{From: at(2), To: at(2).Add(time.Millisecond)}, []int64{1}},
-		{message.TimeRange{From: time.Unix(-1, 0), To: time.Unix(math.MaxInt64/2, 0)}, []int64{2, 1, 3}},
-		{message.TimeRange{From: time.Unix(math.MaxInt64/2, 0)}, nil},
-		{message.TimeRange{From: time.Unix(-1, 0), To: time.Unix(math.MaxInt64, 0)}, []int64{2, 1, 3}}, // which Before takes for long past
+		{message.Range{}, []int64{2, 1, 3}},
+		{message.Range{NewestFirst: true}, []int64{3, 1, 2}},
+		{message.Range{Limit: 2}, []int64{2, 1}},
+		{message.Range{From: at(2)}, []int64{1, 3}},
+		{message.Range{From: at(2).Add(1)}, []int64{3}},
+		{message.Range{To: at(2)}, []int64{2}},
+		{message.Range{To: at(2).Add(1)}, []int64{2, 1}},
+		{message.Range{From: at(2), To: at(2)}, nil},
+		{message.Range{From: at(2), To: at(2).Add(time.Millisecond)}, []int64{1}},
+		{message.Range{From: time.Unix(-1, 0), To: time.Unix(math.MaxInt64/2, 0)}, []int64{2, 1, 3}},
+		{message.Range{From: time.Unix(math.MaxInt64/2, 0)}, nil},
+		{message.Range{From: time.Unix(-1, 0), To: time.Unix(math.MaxInt64, 0)}, []int64{2, 1, 3}}, // which Before takes for long past
 	} {
 		if got := seqs(t, e.ByActor(t.Context(), anna, tc.r)); !cmp.Equal(got, tc.want) {
 			t.Errorf("%+v: %v, want %v", tc.r, got, tc.want)
@@ -56,13 +56,13 @@ func TestByActorAmongOldRows(t *testing.T) {
 	recordtest.Put(t, e.db.Client(), e.table, row)
 	e.save(t, said(9, anna, 60))
 	for _, tc := range []struct {
-		r    message.TimeRange
+		r    message.Range
 		want []int64
 	}{
-		{message.TimeRange{}, []int64{12, 9, 13}},
-		{message.TimeRange{From: noon.Add(-time.Hour)}, []int64{9, 13}},
-		{message.TimeRange{To: noon.Add(-20 * time.Second)}, []int64{9}},
-		{message.TimeRange{To: noon}, []int64{12, 9, 13}},
+		{message.Range{}, []int64{12, 9, 13}},
+		{message.Range{From: noon.Add(-time.Hour)}, []int64{9, 13}},
+		{message.Range{To: noon.Add(-20 * time.Second)}, []int64{9}},
+		{message.Range{To: noon}, []int64{12, 9, 13}},
 	} {
 		if got := seqs(t, e.ByActor(t.Context(), anna, tc.r)); !cmp.Equal(got, tc.want) {
 			t.Errorf("%+v: %v, want %v", tc.r, got, tc.want)
@@ -77,7 +77,7 @@ func TestAWalkOfAnActorEndsAtABound(t *testing.T) {
 	e.save(t, said(1, anna, 10), said(2, anna, 10), said(3, anna, 10))
 	first := said(1, anna, 10).At
 	for _, newestFirst := range []bool{false, true} {
-		r := message.TimeRange{From: first, To: first.Add(time.Millisecond), Limit: 2, NewestFirst: newestFirst}
+		r := message.Range{From: first, To: first.Add(time.Millisecond), Limit: 2, NewestFirst: newestFirst}
 		r.Next = &r.Cursor
 		for _, want := range []int{2, 1} {
 			if got := seqs(t, e.ByActor(t.Context(), anna, r)); len(got) != want {

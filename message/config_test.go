@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -21,7 +22,7 @@ import (
 func TestConfiguredTable(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{
-		ActorType: message.String, Names: map[string]string{"chatId": "order", "messageId": "count", "userId": "user", "userName": "name", "userId-timestamp-index": "by-user"},
+		ActorType: types.ScalarAttributeTypeS, Names: map[string]string{"chatId": "order", "messageId": "count", "userId": "user", "userName": "name", "userId-timestamp-index": "by-user"},
 		ActorIndex: true,
 	})
 	want := schema.Table{
@@ -65,7 +66,7 @@ func TestConfiguredTable(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for field, configs := range map[string][]message.Config{
-		"Config.ActorType":                       {{ActorType: 2}},
+		"Config.ActorType":                       {{ActorType: "B"}},
 		`Config.Names["chatId"]`:                 {{Names: map[string]string{"chatId": "text"}}, {Names: map[string]string{"chatId": "\xff"}}},
 		`Config.Names["messageId"]`:              {{Names: map[string]string{"messageId": "chatId"}}, {Names: map[string]string{"messageId": "ttl"}}},
 		`Config.Names["userId"]`:                 {{Names: map[string]string{"userId": "messageId"}}, {Names: map[string]string{"userId": "timestamp"}}},

@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // The row of a message with data as it is stored, and read back.
@@ -81,29 +82,29 @@ func TestBadFiltersSendNothing(t *testing.T) {
 	for field, r := range map[string]message.Range{
 		"Range.ReadAtMost":    {ReadAtMost: -1},
 		"Match.Actor":         {Match: message.Match{Actor: "anna"}},
-		"Match.Data[0].Op":    {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
-		"Match.Data[0].Value": {Match: message.Match{Data: []message.Compare{{Name: "x"}}}},
+		"Match.Data[0].Op":    {Match: message.Match{Data: []record.Compare{{Name: "x", Op: "~", Value: 1}}}},
+		"Match.Data[0].Value": {Match: message.Match{Data: []record.Compare{{Name: "x"}}}},
 	} {
 		bad(field, s.InScope(t.Context(), chat, r))
 	}
-	for field, r := range map[string]message.TimeRange{
-		"TimeRange.To":         {From: noon, To: noon.Add(-1)},
-		"TimeRange.Limit":      {Limit: -1},
-		"TimeRange.ReadAtMost": {ReadAtMost: -1},
-		"Match.Actor":          {Match: message.Match{Actor: anna}},
-		"Match.Data[0].Op":     {Match: message.Match{Data: []message.Compare{{Name: "x", Op: "~", Value: 1}}}},
-		"TimeRange.Cursor":     {Cursor: "x"},
+	for field, r := range map[string]message.Range{
+		"Range.To":         {From: noon, To: noon.Add(-1)},
+		"Range.Limit":      {Limit: -1},
+		"Range.ReadAtMost": {ReadAtMost: -1},
+		"Match.Actor":      {Match: message.Match{Actor: anna}},
+		"Match.Data[0].Op": {Match: message.Match{Data: []record.Compare{{Name: "x", Op: "~", Value: 1}}}},
+		"Range.Cursor":     {Cursor: "x"},
 	} {
 		bad(field, s.ByActor(t.Context(), anna, r))
 	}
-	bad("Actor", s.ByActor(t.Context(), "anna", message.TimeRange{}))
-	bad("Actor", s.ByActor(t.Context(), "", message.TimeRange{}))
+	bad("Actor", s.ByActor(t.Context(), "anna", message.Range{}))
+	bad("Actor", s.ByActor(t.Context(), "", message.Range{}))
 
 	bare, err := message.New(recordtest.Silent(t), "messages", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad("Config.ActorIndex", bare.ByActor(t.Context(), anna, message.TimeRange{}))
+	bad("Config.ActorIndex", bare.ByActor(t.Context(), anna, message.Range{}))
 }
 
 // A cursor belongs to its query and its Match, and cannot leave the bounds.
@@ -115,35 +116,35 @@ func TestCursorsOfFilters(t *testing.T) {
 		m.Data = map[string]any{"cents": 100 * seq}
 		e.save(t, m)
 	}
-	match := message.Match{Data: []message.Compare{{Name: "cents", Op: ">", Value: 100}}}
+	match := message.Match{Data: []record.Compare{{Name: "cents", Op: ">", Value: 100}}}
 	var next string
 	seqs(t, e.InScope(t.Context(), chat, message.Range{Match: match, Limit: 2, Next: &next}))
-	other := message.Match{Data: []message.Compare{{Name: "cents", Op: ">", Value: 101}}}
+	other := message.Match{Data: []record.Compare{{Name: "cents", Op: ">", Value: 101}}}
 	for _, r := range []message.Range{{}, {Match: other}, {Match: match, NewestFirst: true}, {Match: message.Match{Actor: anna}}} {
 		r.Cursor = next
 		recordtest.WantBad(t, refused(t, e.InScope(t.Context(), chat, r)), "message", "Range.Cursor")
 	}
-	err := refused(t, e.ByActor(t.Context(), anna, message.TimeRange{Match: match, Cursor: next}))
-	recordtest.WantBad(t, err, "message", "TimeRange.Cursor")
+	err := refused(t, e.ByActor(t.Context(), anna, message.Range{Match: match, Cursor: next}))
+	recordtest.WantBad(t, err, "message", "Range.Cursor")
 
-	if got := seqs(t, e.ByActor(t.Context(), anna, message.TimeRange{Match: match, Limit: 2, Next: &next})); !cmp.Equal(got, []int64{2, 3}) {
+	if got := seqs(t, e.ByActor(t.Context(), anna, message.Range{Match: match, Limit: 2, Next: &next})); !cmp.Equal(got, []int64{2, 3}) {
 		t.Fatal(got)
 	}
-	for _, r := range []message.TimeRange{{}, {Match: other}, {Match: match, NewestFirst: true}, {Match: match, From: noon}, {Match: match, To: noon.Add(-time.Minute)}} {
+	for _, r := range []message.Range{{}, {Match: other}, {Match: match, NewestFirst: true}, {Match: match, From: noon}, {Match: match, To: noon.Add(-time.Minute)}} {
 		r.Cursor = next
-		recordtest.WantBad(t, refused(t, e.ByActor(t.Context(), anna, r)), "message", "TimeRange.Cursor")
+		recordtest.WantBad(t, refused(t, e.ByActor(t.Context(), anna, r)), "message", "Range.Cursor")
 	}
 	end := "not written"
-	rest := seqs(t, e.ByActor(t.Context(), anna, message.TimeRange{Match: match, Cursor: next, Next: &end}))
+	rest := seqs(t, e.ByActor(t.Context(), anna, message.Range{Match: match, Cursor: next, Next: &end}))
 	if !cmp.Equal(rest, []int64{4, 5, 6}) || end != "" {
 		t.Error(rest, end)
 	}
-	if got := seqs(t, e.ByActor(t.Context(), bo, message.TimeRange{Match: match, Cursor: next})); got != nil { // another's: it stays in what is asked for
+	if got := seqs(t, e.ByActor(t.Context(), bo, message.Range{Match: match, Cursor: next})); got != nil { // another's: it stays in what is asked for
 		t.Error(got)
 	}
 }
 
-// What a walk reads is bounded, whatever it leaves out, and Since ends
+// What a walk reads is bounded, whatever it leaves out, and From ends
 // it at the first that was said before, also where the Match leaves that out.
 func TestReadAtMost(t *testing.T) {
 	t.Parallel()
@@ -155,7 +156,7 @@ func TestReadAtMost(t *testing.T) {
 		}
 		e.save(t, m)
 	}
-	gifts := message.Match{Data: []message.Compare{{Name: "gift", Value: true}}}
+	gifts := message.Match{Data: []record.Compare{{Name: "gift", Value: true}}}
 	var next string
 	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 10, NewestFirst: true, Next: &next})); got != nil || next == "" {
 		t.Errorf("nothing yet: %v, next %q", got, next)
@@ -182,7 +183,7 @@ func TestReadAtMost(t *testing.T) {
 	if cost.Requests > 7 { // they double
 		t.Errorf("the last took %v", cost)
 	}
-	since := message.Range{Match: gifts, NewestFirst: true, Since: noon.Add(-5 * time.Second)}
+	since := message.Range{Match: gifts, NewestFirst: true, From: noon.Add(-5 * time.Second)}
 	cost = e.db.Meter(func() {
 		if got := seqs(t, e.InScope(t.Context(), chat, since)); got != nil {
 			t.Errorf("since: %v", got)
@@ -191,8 +192,8 @@ func TestReadAtMost(t *testing.T) {
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5}) // not to the beginning
 }
 
-// A message that the Match leaves out ends a walk with Since as any other does: one
-// of an older system, too, whose second began before Since and ended after it.
+// A message that the Match leaves out ends a walk with From as any other does: one
+// of an older system, too, whose second began before From and ended after it.
 func TestSinceWithinASecond(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
@@ -204,9 +205,9 @@ func TestSinceWithinASecond(t *testing.T) {
 	recordtest.Put(t, e.db.Client(), e.table, ddb.Item{
 		"chatId": item.S(chat), "messageId": item.N(2), "timestamp": item.N(noon.Unix() - 5),
 	})
-	gifts := message.Match{Data: []message.Compare{{Name: "gift", Value: true}}}
+	gifts := message.Match{Data: []record.Compare{{Name: "gift", Value: true}}}
 	for ahead, want := range map[time.Duration][]int64{0: {3, 1}, time.Millisecond: {3}, 999 * time.Millisecond: {3}} {
-		r := message.Range{Match: gifts, NewestFirst: true, Since: noon.Add(ahead - 5*time.Second)}
+		r := message.Range{Match: gifts, NewestFirst: true, From: noon.Add(ahead - 5*time.Second)}
 		if got := seqs(t, e.InScope(t.Context(), chat, r)); !cmp.Equal(got, want) {
 			t.Errorf("%v into the second: %v, want %v", ahead, got, want)
 		}

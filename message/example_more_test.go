@@ -18,7 +18,7 @@ import (
 // indexedStore is a store with the optional index, in which two tickets talk.
 func indexedStore(ctx context.Context) (*dynamodb.Client, *message.Store) {
 	db := dynamotest.NewServer(nil).Client()
-	msgs, err := message.New(db, "ticket-messages", &message.Config{ActorType: message.String, ActorIndex: true})
+	msgs, err := message.New(db, "ticket-messages", &message.Config{ActorType: types.ScalarAttributeTypeS, ActorIndex: true})
 	if err != nil {
 		panic(err)
 	}
@@ -43,7 +43,7 @@ func ExampleStore_ByActor() {
 	ctx := context.Background()
 	_, msgs := indexedStore(ctx)
 
-	for m, err := range msgs.ByActor(ctx, "anna", message.TimeRange{NewestFirst: true}) {
+	for m, err := range msgs.ByActor(ctx, "anna", message.Range{NewestFirst: true}) {
 		fmt.Println(m.Scope, m.At.Format(time.TimeOnly), m.Text, err)
 	}
 	// Output:
@@ -55,7 +55,7 @@ func ExampleMatch() {
 	ctx := context.Background()
 	_, msgs := indexedStore(ctx)
 
-	large := message.Match{Data: []message.Compare{{Name: "cents", Op: ">=", Value: 500}}}
+	large := message.Match{Data: []record.Compare{{Name: "cents", Op: ">=", Value: 500}}}
 	for m, err := range msgs.InScope(ctx, "ticket-9", message.Range{Match: large, ReadAtMost: 1000}) {
 		order := record.ReadData(m.Data)
 		fmt.Println(order.Text("order"), order.Int("cents"), m.Text, err, order.Err())

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/schema"
@@ -17,7 +19,7 @@ func ExampleNew() {
 	// Tickets with customers, known by their mail, kept for a year.
 	msgs, err := message.New(db, "ticket-messages", &message.Config{
 		Names:     map[string]string{"chatId": "ticket", "messageId": "number", "userId": "customer", "userName": "name"},
-		ActorType: message.String,
+		ActorType: types.ScalarAttributeTypeS,
 		Retention: 365 * 24 * time.Hour,
 	})
 	if err != nil {
@@ -48,7 +50,7 @@ func ExampleStore_Save() {
 	// Output:
 	// created <nil>
 	// duplicate <nil>
-	// message: Actor must be a whole decimal number of at most 38 digits in its shortest form: ids are stored as numbers unless Config.ActorType is String
+	// message: Actor must be a whole decimal number of at most 38 digits in its shortest form: ids are stored as numbers unless Config.ActorType is S
 }
 
 func ExampleStore_Get() {
@@ -71,7 +73,7 @@ func ExampleStore_InScope() {
 	talk(ctx, msgs)
 
 	since := time.Date(2026, 3, 29, 10, 30, 10, 0, time.UTC)
-	for m, err := range msgs.InScope(ctx, "ticket-9", message.Range{Since: since, NewestFirst: true}) {
+	for m, err := range msgs.InScope(ctx, "ticket-9", message.Range{From: since, NewestFirst: true}) {
 		if err != nil {
 			fmt.Println(err)
 			return

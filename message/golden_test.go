@@ -66,7 +66,7 @@ func TestTypeScriptRows(t *testing.T) {
 	if diff := cmp.Diff([]message.Message{want, millis, bare}, got); diff != "" {
 		t.Errorf("InScope (-want +got):\n%s", diff)
 	}
-	since := message.Range{Since: noon.Add(-10 * time.Second), NewestFirst: true}
+	since := message.Range{From: noon.Add(-10 * time.Second), NewestFirst: true}
 	if got := seqs(t, e.InScope(t.Context(), chat, since)); !cmp.Equal(got, []int64{15, 14, 13, 12}) {
 		t.Errorf("since = %v", got)
 	}
@@ -91,7 +91,7 @@ func TestSinceAcrossARowWithoutTime(t *testing.T) {
 	recordtest.Put(t, e.db.Client(), e.table, row) // 14
 	e.save(t, said(13, anna, 1), said(15, anna, 0))
 	for want, r := range map[string]message.Range{
-		"[15 13]":    {Since: noon.Add(-time.Minute), NewestFirst: true},
+		"[15 13]":    {From: noon.Add(-time.Minute), NewestFirst: true},
 		"[15 14 13]": {NewestFirst: true},
 	} {
 		if got := fmt.Sprint(seqs(t, e.InScope(t.Context(), chat, r))); got != want {

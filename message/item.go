@@ -163,7 +163,7 @@ func (s *Store) checkActor(id string) error {
 	switch {
 	case id == "":
 		return nil
-	case s.cfg.ActorType == String && !s.cfg.ActorIndex: // it is not a key
+	case s.cfg.ActorType == types.ScalarAttributeTypeS && !s.cfg.ActorIndex: // it is not a key
 		return check.Text(pkg, "Actor", id)
 	}
 	return actor.CheckID(pkg, s.cfg.ActorType, id)

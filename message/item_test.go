@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -21,7 +22,7 @@ func FuzzRowRoundTrip(f *testing.F) {
 		now := time.UnixMilli(4_102_444_800_000) // 2100
 		cfg := &Config{Retention: time.Hour, Now: func() time.Time { return now }}
 		if texts {
-			cfg.ActorType = String
+			cfg.ActorType = types.ScalarAttributeTypeS
 		}
 		s, err := New(struct{ API }{}, "messages", cfg)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Match is a filter of messages: a message must meet all fields of the Match.
@@ -17,17 +18,8 @@ import (
 // answer. So you pay for all rows that are read, not only for the rows that
 // match. Range.ReadAtMost bounds how many rows are read.
 type Match struct {
-	Actor string    // who said it
-	Data  []Compare // conditions on the message's Data, at most 32
-}
-
-// Compare is a condition on one entry of a message's Data: the entry under Name
-// must be equal to Value, or less or greater, as Op says. An entry that is
-// absent, or of another type than Value, does not meet the condition.
-type Compare struct {
-	Name  string
-	Op    string // =, <, <=, > or >=; "" is =
-	Value any    // text is compared by bytes, numbers by value; a bool allows only =
+	Actor string           // who said it
+	Data  []record.Compare // conditions on the message's Data, at most 32
 }
 
 // filter composes the Match. If since is given, the filter also lets in earlier

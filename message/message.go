@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
@@ -54,28 +55,16 @@ type Message struct {
 	CreatedAt time.Time
 }
 
-// ActorType is the type in which ids of actors are stored: [Number] or
-// [String]. In Go, an actor is always a string.
-type ActorType = actor.Type
-
-// The types of actors' ids.
-const (
-	// Number holds actors that are whole decimal numbers of at most 38 digits,
-	// in their shortest form: not "007".
-	Number ActorType = actor.Number
-	// String holds any actor that is valid UTF-8. With ActorIndex, it may have
-	// at most 2048 bytes.
-	String ActorType = actor.String
-)
-
 // Config of a Store. The zero Config works.
 type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 
-	// ActorType is how ids of actors are stored. Defaults to Number, which
-	// refuses an actor that is not a whole decimal number.
-	ActorType ActorType
+	// ActorType is how ids of actors are stored: as numbers (N, the default), which
+	// refuses an actor that is not a whole decimal number of at most 38 digits in
+	// its shortest form, or as text of any form (S). In Go an actor is always a
+	// string.
+	ActorType types.ScalarAttributeType
 
 	// Names gives attributes and indexes other names in the table, each by its
 	// name in FORMAT.md: {"chatId": "ticketId", "userId-timestamp-index": "by-agent"}.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Every call gives the same answers and rows in a table of other names.
@@ -28,8 +29,8 @@ func TestOtherNames(t *testing.T) {
 		note(err)
 		got, ok, err := e.Get(ctx, chat, 1)
 		note(got, ok, err)
-		note(seqs(t, e.InScope(ctx, chat, message.Range{Match: message.Match{Data: []message.Compare{{Name: "text", Value: "x"}, {Name: "ttl", Value: 1}}}})))
-		note(seqs(t, e.ByActor(ctx, "42", message.TimeRange{NewestFirst: true})))
+		note(seqs(t, e.InScope(ctx, chat, message.Range{Match: message.Match{Data: []record.Compare{{Name: "text", Value: "x"}, {Name: "ttl", Value: 1}}}})))
+		note(seqs(t, e.ByActor(ctx, "42", message.Range{NewestFirst: true})))
 		recent, err := e.Recent(ctx, chat, 3)
 		note(recent, err)
 		pace, err := e.FastConversation(ctx, message.FastConversation{Scope: chat, Seq: 5, Actor: "7", At: noon})

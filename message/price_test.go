@@ -41,7 +41,7 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := e.Erase(ctx, "-200"); return err }},
 		{Func: "Store.EraseActor", Call: func(ctx context.Context) error { _, err := indexed.EraseActor(ctx, cia); return err }},
 		{Func: "Store.ByActor", Call: func(ctx context.Context) error {
-			for _, err := range indexed.ByActor(ctx, bo, message.TimeRange{}) {
+			for _, err := range indexed.ByActor(ctx, bo, message.Range{}) {
 				return err
 			}
 			return nil

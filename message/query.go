@@ -33,7 +33,7 @@ type part interface {
 // terms are how a part is read.
 type terms struct {
 	op     string
-	Range  // its Limit, ReadAtMost, Since, Cursor and Next
+	Range  // its Limit, ReadAtMost, Cursor, Next and, for a scope, From
 	filter filter.Filter
 	holds  func(time.Time) bool // whether one said then is part of the answer
 }
@@ -84,9 +84,9 @@ func (s *Store) show(w terms, row ddb.Item) (Message, walk.Shown, error) {
 	switch {
 	case err != nil:
 		return Message{}, walk.Beyond, s.wrap(w.op, err)
-	case !m.At.IsZero() && item.Before(m.At, w.Since):
+	case !m.At.IsZero() && item.Before(m.At, w.From):
 		return Message{}, walk.Beyond, nil
-	case m.At.IsZero() && !w.Since.IsZero(), s.expired(row), w.holds != nil && !w.holds(m.At):
+	case m.At.IsZero() && !w.From.IsZero(), s.expired(row), w.holds != nil && !w.holds(m.At):
 		return Message{}, walk.Skipped, nil
 	}
 	return m, walk.Part, nil

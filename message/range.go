@@ -6,27 +6,33 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// Range bounds and orders a query for the messages of a scope. The zero Range
-// is every message, by rising sequence.
+// Range bounds and orders a query for the messages of a scope, by sequence, or of an
+// actor, by time. The zero Range is every message, oldest first.
 type Range struct {
-	// FromSeq and ToSeq bound the sequence, both included. 0 means no bound.
+	// FromSeq and ToSeq bound the sequence, both included. 0 means no bound. Only
+	// for a scope.
 	FromSeq, ToSeq int64
 
-	// Since ends the list at the first message that was said before this time.
-	// It needs NewestFirst: the key has no time, so the query reads back from
-	// the newest message. Since relies on times that rise with the sequence. It
-	// leaves out messages without a time.
-	Since time.Time
+	// From is the first moment of the range. Of a scope, it ends the list at the
+	// first message that was said before this time. There it needs NewestFirst:
+	// the key has no time, so the query reads back from the newest message. It
+	// relies on times that rise with the sequence, and leaves out messages without
+	// a time.
+	From time.Time
 
-	// Match filters the messages. The messages that it leaves out are still
+	// To is the first moment after the range. Only for an actor.
+	To time.Time
+
+	// Match filters the messages; its Actor must be empty in a query for an actor.
+	// The messages that it leaves out are still
 	// read and paid for.
 	Match Match
 
-	// NewestFirst lists the messages by falling sequence.
+	// NewestFirst lists the newest messages first.
 	NewestFirst bool
 
 	// Consistent includes every message that was saved before the call, at
-	// twice the RCU.
+	// twice the RCU. Only for a scope.
 	Consistent bool
 
 	// Limit is the most messages to return. Defaults to every message.
@@ -54,19 +60,27 @@ type Range struct {
 	// You may give the cursor to a client and take it back. Even a forged cursor
 	// cannot reach messages of other scopes or actors, or outside the bounds of
 	// the query. It is not encrypted: it holds the sequence of that message or
-	// row.
+	// row and, in a query for an actor, its scope and time.
 	Next *string
 }
 
-// check refuses an invalid range.
+// check refuses a range that is invalid for a scope.
 func (r Range) check() error {
 	switch {
 	case r.FromSeq < 0:
 		return event.BadInput(pkg, "Range.FromSeq", "must not be negative")
 	case r.ToSeq < 0:
 		return event.BadInput(pkg, "Range.ToSeq", "must not be negative")
-	case !r.Since.IsZero() && !r.NewestFirst:
-		return event.BadInput(pkg, "Range.Since", "can be used only with NewestFirst: the sort key has no time")
+	case !r.To.IsZero():
+		return event.BadInput(pkg, "Range.To", "can be used only for an actor: the sort key has no time")
+	case !r.From.IsZero() && !r.NewestFirst:
+		return event.BadInput(pkg, "Range.From", "can be used only with NewestFirst: the sort key has no time")
+	}
+	return r.checkBounds()
+}
+
+func (r Range) checkBounds() error {
+	switch {
 	case r.Limit < 0:
 		return event.BadInput(pkg, "Range.Limit", "must not be negative")
 	case r.ReadAtMost < 0:

@@ -49,11 +49,11 @@ func TestInScope(t *testing.T) {
 		"none":                  {message.Range{FromSeq: 8, ToSeq: 7}, nil},
 		"beyond":                {message.Range{FromSeq: 101}, nil},
 		"at the ends":           {message.Range{FromSeq: 1, ToSeq: math.MaxInt64}, upTo(1, 100)},
-		"since":                 {message.Range{Since: second(95), NewestFirst: true}, downTo(100, 95)},
-		"since between":         {message.Range{Since: second(95).Add(1), NewestFirst: true}, downTo(100, 96)},
-		"since, to":             {message.Range{Since: second(40), ToSeq: 60, NewestFirst: true}, downTo(60, 40)},
-		"since now":             {message.Range{Since: noon.Add(1), NewestFirst: true}, nil},
-		"since ever":            {message.Range{Since: time.Unix(0, 0), NewestFirst: true}, downTo(100, 1)},
+		"since":                 {message.Range{From: second(95), NewestFirst: true}, downTo(100, 95)},
+		"since between":         {message.Range{From: second(95).Add(1), NewestFirst: true}, downTo(100, 96)},
+		"since, to":             {message.Range{From: second(40), ToSeq: 60, NewestFirst: true}, downTo(60, 40)},
+		"since now":             {message.Range{From: noon.Add(1), NewestFirst: true}, nil},
+		"since ever":            {message.Range{From: time.Unix(0, 0), NewestFirst: true}, downTo(100, 1)},
 	} {
 		if diff := cmp.Diff(tc.want, seqs(t, e.InScope(t.Context(), chat, tc.r))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -177,7 +177,7 @@ func TestBadRangesSendNothing(t *testing.T) {
 	for field, r := range map[string]message.Range{
 		"Range.FromSeq": {FromSeq: -1},
 		"Range.ToSeq":   {ToSeq: -1},
-		"Range.Since":   {Since: noon},
+		"Range.From":    {From: noon},
 		"Range.Limit":   {Limit: -1},
 	} {
 		recordtest.WantBad(t, refused(t, s.InScope(t.Context(), chat, r)), "message", field)

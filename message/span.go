@@ -37,7 +37,7 @@ func (s *Store) span(op, scope string, r Range) (span, terms, error) {
 		return span{}, w, err
 	}
 	var err error
-	if w.filter, err = s.filter(r.Match, r.Since); err != nil {
+	if w.filter, err = s.filter(r.Match, r.From); err != nil {
 		return span{}, w, err
 	}
 	sp := span{store: s, scope: scope, from: max(1, r.FromSeq), to: r.ToSeq, newestFirst: r.NewestFirst, consistent: r.Consistent}

@@ -149,7 +149,7 @@ func TestObserveAllIsObserveInOrder(t *testing.T) {
 			for i := range order {
 				order[i] = i
 			}
-			slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(events[i].UnixMilli(), events[j].UnixMilli()) })
+			slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(events[i].Time().UnixMilli(), events[j].Time().UnixMilli()) })
 			for _, i := range order {
 				out, err := one.Observe(t.Context(), washing(events[i]))
 				if out != outcomes[i] || errors.Is(err, event.ErrTooOld) != tooOld[i] {

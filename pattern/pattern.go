@@ -1,10 +1,7 @@
 package pattern
 
 import (
-	"context"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/record"
@@ -14,16 +11,6 @@ import (
 
 // pkg names the package in errors.
 const pkg = "pattern"
-
-// API has the methods of *dynamodb.Client that the package calls.
-type API interface {
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
-}
-
-var _ API = (*dynamodb.Client)(nil)
 
 // Config of a Store. The zero Config works.
 type Config struct {
@@ -60,7 +47,7 @@ type Store struct {
 
 // New returns a Store over a table. The zone determines the weekday and the
 // hour in which an event counts. A nil Config works.
-func New(api API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
+func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, error) {
 	s := &Store{zone: zone}
 	if cfg != nil {
 		s.cfg = *cfg

@@ -14,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/pattern"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -280,7 +281,7 @@ func TestBadInput(t *testing.T) {
 			"long name":    {change(func(o *pattern.Observe) { o.Name = strings.Repeat("å", 513) }), "Name"},
 			"long key":     {change(func(o *pattern.Observe) { o.Scope = strings.Repeat("#", 682) }), "Scope and Actor"},
 			"no event":     {change(func(o *pattern.Observe) { o.Event = event.Event{} }), "Event"},
-			"event's zero": {change(func(o *pattern.Observe) { o.Event = o.Event.First() }), "Event"},
+			"event's zero": {change(func(o *pattern.Observe) { o.Event = recordtest.Bound(o.Event) }), "Event"},
 			"future":       {change(func(o *pattern.Observe) { o.Event = recordtest.At(t, "2026-03-29T19:00:00.001Z") }), "Event"},
 		} {
 			out, err := store.Observe(t.Context(), tc.o)
@@ -314,7 +315,7 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil).Client()
 	for name, tc := range map[string]struct {
-		api   pattern.API
+		api   record.API
 		table string
 		zone  tzclock.Zone
 		field string

@@ -49,8 +49,6 @@ var errRing = errors.New("the row was written by a Kind without a Retention, so 
 
 func (r *Rows[T]) checkExact() error {
 	switch {
-	case r.exact == nil:
-		return event.BadInput(r.kind.Package, "api", "must have TransactWriteItems if the Kind has a Retention")
 	case r.cfg.MaxSkew < 0 || r.cfg.MaxSkew > mostSkew:
 		return event.BadInput(r.kind.Package, "Config.MaxSkew", "must be between 0 and a day")
 	case r.kind.Retention <= r.cfg.MaxSkew:
@@ -155,7 +153,7 @@ func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]a
 				return nil, err
 			}
 		}
-		_, err := e.exact.TransactWriteItems(ctx, in)
+		_, err := e.api.TransactWriteItems(ctx, in)
 		if err == nil {
 			for _, i := range left {
 				answers[i].outcome = event.Created

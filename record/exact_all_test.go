@@ -290,7 +290,7 @@ func TestExactContended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, way := range ways {
 			db, _, first := openOn(t, dynamotest.New(t, nil))
-			w := &wire{ExactAPI: db.Client(), before: func(int, *dynamodb.TransactWriteItemsInput) error { return &types.TransactionInProgressException{} }}
+			w := &wire{API: db.Client(), before: func(int, *dynamodb.TransactWriteItemsInput) error { return &types.TransactionInProgressException{} }}
 			rows := exact(t, w, first.Table().Name)
 			if out, err := rows.Apply(t.Context(), way(at(t, 1), 5)); out != 0 || !errors.Is(err, record.ErrContended) || len(w.sent) != 16 {
 				t.Errorf("%s: Apply = %v, %v after %d", name, out, err, len(w.sent))
@@ -349,8 +349,6 @@ func TestExactBadInput(t *testing.T) {
 			t.Errorf("%s: rows", field)
 		}
 	}
-	_, err = record.New(struct{ record.API }{recordtest.Silent(t)}, "rows", pointsKind, nil)
-	recordtest.WantBad(t, err, "points", "api")
 	none, err := record.New(recordtest.Silent(t), "rows", pointsKind, &record.Config{Now: recordtest.Clock(now), Rand: errReader{}})
 	if err != nil {
 		t.Fatal(err)

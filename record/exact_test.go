@@ -23,7 +23,7 @@ const retention = 30 * 24 * time.Hour
 
 // wire passes requests on, after the test had its say before each transaction.
 type wire struct {
-	record.ExactAPI
+	record.API
 	before func(n int, in *dynamodb.TransactWriteItemsInput) error
 	sent   []*dynamodb.TransactWriteItemsInput
 	reads  int
@@ -31,7 +31,7 @@ type wire struct {
 
 func (w *wire) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	w.reads++
-	return w.ExactAPI.GetItem(ctx, in, o...)
+	return w.API.GetItem(ctx, in, o...)
 }
 
 func (w *wire) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
@@ -41,13 +41,13 @@ func (w *wire) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 			return nil, err
 		}
 	}
-	return w.ExactAPI.TransactWriteItems(ctx, in, o...)
+	return w.API.TransactWriteItems(ctx, in, o...)
 }
 
 // pointsKind is an exact kind of row.
 var pointsKind = record.Kind[int64]{Package: "points", Type: "POINTS", Count: "n", Attributes: []string{"sum", "gold"}, Retention: retention, Decode: sumOf}
 
-func exact(t testing.TB, api record.ExactAPI, table string) *record.Rows[int64] {
+func exact(t testing.TB, api record.API, table string) *record.Rows[int64] {
 	t.Helper()
 	rows, err := record.New(api, table, pointsKind, &record.Config{Now: recordtest.Clock(now), ConsistentReads: true})
 	if err != nil {
@@ -61,7 +61,7 @@ func exact(t testing.TB, api record.ExactAPI, table string) *record.Rows[int64] 
 func openExact(t *testing.T) (*dynamotest.DB, *wire, *record.Rows[int64], *record.Rows[int64]) {
 	t.Helper()
 	db, _, rows := open(t)
-	w := &wire{ExactAPI: db.Client()}
+	w := &wire{API: db.Client()}
 	return db, w, exact(t, w, rows.Table().Name), exact(t, db.Client(), rows.Table().Name)
 }
 

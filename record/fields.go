@@ -39,6 +39,15 @@ type Fields struct {
 // Read returns the fields of the row.
 func Read(row Item) *Fields { return &Fields{row: row} }
 
+// Compare is a condition on one value of the Data of an activity or a message: the
+// value under Name must compare with Value as Op says. A value that is absent, or of
+// another type than Value, does not meet the condition.
+type Compare struct {
+	Name  string
+	Op    string // =, <, <=, > or >=; "" is =
+	Value any    // text is compared by bytes, numbers by value; a bool has no order
+}
+
 // ReadData returns the fields of the Data of an activity or a message, by the
 // names of its entries:
 //

@@ -18,22 +18,17 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// API has the methods of *dynamodb.Client that the package calls.
+// API has the methods of *dynamodb.Client that the package calls. TransactWriteItems
+// is for an exact [Kind] only. Packages counter, ema and pattern take the same API.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
-}
-
-// ExactAPI has the methods of *dynamodb.Client that the package calls for an exact
-// [Kind].
-type ExactAPI interface {
-	API
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-var _ ExactAPI = (*dynamodb.Client)(nil)
+var _ API = (*dynamodb.Client)(nil)
 
 // Item is a row as it is stored: its attributes by name. [Read] reads the
 // attributes, and [Int], [Float], [Text] and [Time] make them. The SDK's
@@ -81,7 +76,7 @@ type Kind[T any] struct {
 	// Retention, if it is set, makes the Kind exact: each event counts once,
 	// however late and in whatever order it is delivered, until Retention after
 	// it happened. An exact Kind is for values that behave like money. It needs a
-	// Count, and an api that is an [ExactAPI]. 0 is for averages and habits, for
+	// Count. 0 is for averages and habits, for
 	// which the 32 latest events of a row are enough.
 	//
 	// All writers of a row must have the same Retention. After a change to a
@@ -177,7 +172,6 @@ func (c *Config) fill() {
 // Rows keeps the rows of one [Kind] in one table. It is safe for concurrent use.
 type Rows[T any] struct {
 	api   API
-	exact ExactAPI // nil if the Kind is not exact
 	table string
 	kind  Kind[T]
 	cfg   Config
@@ -201,7 +195,6 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 		return nil, err
 	}
 	if kind.exact() {
-		r.exact, _ = api.(ExactAPI)
 		if err := r.checkExact(); err != nil {
 			return nil, err
 		}

@@ -94,7 +94,7 @@ func TestRingTooOld(t *testing.T) {
 	if _, outcome, err := ring.Add(second); err != nil || outcome != event.Created {
 		t.Errorf("the least event's second: %v, %v", outcome, err)
 	}
-	for name, ev := range map[string]event.Event{"earlier": tick(t, 0), "the least event's bound": least.First()} {
+	for name, ev := range map[string]event.Event{"earlier": tick(t, 0), "the least event's bound": recordtest.Bound(least)} {
 		if next, outcome, err := ring.Add(ev); !errors.Is(err, event.ErrTooOld) || outcome != 0 || next != nil {
 			t.Errorf("%s: %v, %v, want too old", name, outcome, err)
 		}

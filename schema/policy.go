@@ -272,37 +272,30 @@ func (g Grants) validate(t Table) error {
 	return nil
 }
 
-// Account says where tables are: in which AWS account, region and partition.
-type Account struct {
-	Partition string // such as "aws-cn" or "aws-us-gov"; "" is "aws"
-	Region    string // "eu-north-1", or "*" for all
-	ID        string // twelve digits
-}
-
 var (
 	partitions = regexp.MustCompile(`^aws(-[a-z]+)*$`)
 	regions    = regexp.MustCompile(`^([a-z]+(-[a-z]+)+-\d+|\*)$`)
 	accounts   = regexp.MustCompile(`^\d{12}$`)
 )
 
-// In returns the policy with plain ARNs, for deployments without
-// CloudFormation.
-func (d PolicyDocument) In(a Account) (PolicyDocument, error) {
-	a.Partition = cmp.Or(a.Partition, "aws")
+// In returns the policy with plain ARNs, for deployments without CloudFormation. The
+// partition is usually "aws". The region may be "*", for all. The account has 12
+// digits.
+func (d PolicyDocument) In(partition, region, account string) (PolicyDocument, error) {
 	for _, part := range []struct {
 		field, value string
 		form         *regexp.Regexp
 		want         string
 	}{
-		{"Account.Partition", a.Partition, partitions, "aws or another partition such as aws-cn"},
-		{"Account.Region", a.Region, regions, "a region such as eu-north-1, or *"},
-		{"Account.ID", a.ID, accounts, "12 digits"},
+		{"partition", partition, partitions, "aws or another partition such as aws-cn"},
+		{"region", region, regions, "a region such as eu-north-1, or *"},
+		{"account", account, accounts, "12 digits"},
 	} {
 		if !part.form.MatchString(part.value) {
 			return PolicyDocument{}, event.BadInput(pkg, part.field, fmt.Sprintf("must be %s, is %q", part.want, part.value))
 		}
 	}
-	plain := strings.NewReplacer("${AWS::Partition}", a.Partition, "${AWS::Region}", a.Region, "${AWS::AccountId}", a.ID)
+	plain := strings.NewReplacer("${AWS::Partition}", partition, "${AWS::Region}", region, "${AWS::AccountId}", account)
 	d.Statement = slices.Clone(d.Statement)
 	for i, s := range d.Statement {
 		d.Statement[i].Resource = make([]ARN, len(s.Resource))

@@ -40,7 +40,7 @@ func ExamplePolicy() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	doc, err = doc.In(schema.Account{Region: "eu-north-1", ID: "123456789012"}) // without: for CloudFormation
+	doc, err = doc.In("aws", "eu-north-1", "123456789012") // without: for CloudFormation
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func wantStatements(t *testing.T, doc schema.PolicyDocument, err error, want ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err = doc.In(schema.Account{Region: "eu-north-1", ID: "123456789012"})
+	doc, err = doc.In("aws", "eu-north-1", "123456789012")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,24 +231,21 @@ func TestAccounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, account := range map[schema.ARN]schema.Account{
-		"arn:aws:dynamodb:*:123456789012:table/log":                    {Region: "*", ID: "123456789012"},
-		"arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/log": {Partition: "aws-us-gov", Region: "us-gov-west-1", ID: "123456789012"},
+	for want, account := range map[schema.ARN][3]string{
+		"arn:aws:dynamodb:*:123456789012:table/log":                    {"aws", "*", "123456789012"},
+		"arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/log": {"aws-us-gov", "us-gov-west-1", "123456789012"},
 	} {
-		got, err := doc.In(account)
+		got, err := doc.In(account[0], account[1], account[2])
 		if err != nil || got.Statement[0].Resource[0] != want {
 			t.Errorf("got %v, %v, want %s", got, err, want)
 		}
 	}
-	good := schema.Account{Region: "eu-north-1", ID: "123456789012"}
-	for field, change := range map[string]func(*schema.Account){
-		"Account.Partition": func(a *schema.Account) { a.Partition = "aws:" },
-		"Account.Region":    func(a *schema.Account) { a.Region = "" },
-		"Account.ID":        func(a *schema.Account) { a.ID = "1234" },
+	for field, account := range map[string][3]string{
+		"partition": {"aws:", "eu-north-1", "123456789012"},
+		"region":    {"aws", "", "123456789012"},
+		"account":   {"aws", "eu-north-1", "1234"},
 	} {
-		account := good
-		change(&account)
-		_, err := doc.In(account)
+		_, err := doc.In(account[0], account[1], account[2])
 		recordtest.WantBad(t, err, "schema", field)
 	}
 	if text, err := json.Marshal(doc.Statement[0].Resource); err != nil || string(text) != `[{"Fn::Sub":"arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/log"}]` {

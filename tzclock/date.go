@@ -21,7 +21,7 @@ const secondsPerDay = 24 * 60 * 60
 // ParseDate reads YYYY-MM-DD and refuses any other form.
 func ParseDate(text string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, text)
-	if d := dateOf(t); err == nil && d.Valid() {
+	if d := dateOf(t); err == nil && d.valid() {
 		return d, nil
 	}
 	return Date{}, event.BadInput("tzclock", "date", fmt.Sprintf("must be a day of the calendar as YYYY-MM-DD, is %.32q", text))
@@ -44,25 +44,21 @@ func (d Date) String() string {
 	return string(text)
 }
 
-// Valid reports whether d is a day of the calendar, in the years 1 to 9999.
-func (d Date) Valid() bool {
+func (d Date) valid() bool {
 	return 1 <= d.Year && d.Year <= 9999 && d == dateOf(d.utc())
 }
 
 // Check returns an [*event.InputError] of the given package and field if d is
-// not [Date.Valid].
+// not a day of the calendar, in the years 1 to 9999.
 func (d Date) Check(pkg, field string) error {
 	switch {
-	case d.IsZero():
+	case d == Date{}:
 		return event.BadInput(pkg, field, "must be given")
-	case !d.Valid():
+	case !d.valid():
 		return event.BadInput(pkg, field, "must be a day of the calendar, is "+d.String())
 	}
 	return nil
 }
-
-// IsZero reports whether d is the zero Date, which is not a day.
-func (d Date) IsZero() bool { return d == Date{} }
 
 // AddDays returns the day that is n days after d. If n is negative, that day is
 // before d.
@@ -98,13 +94,10 @@ func (d Date) Compare(other Date) int {
 // Before reports whether d is earlier than other.
 func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
 
-// After reports whether d is later than other.
-func (d Date) After(other Date) bool { return d.Compare(other) > 0 }
-
 // MarshalText returns the text of a valid date, and an empty text for the zero
 // Date.
 func (d Date) MarshalText() ([]byte, error) {
-	if d.IsZero() {
+	if d == (Date{}) {
 		return []byte{}, nil
 	}
 	if err := d.Check("tzclock", "date"); err != nil {

@@ -15,9 +15,9 @@ type TimeOfDay struct {
 	Minute int
 }
 
-// ParseTimeOfDay reads HH:MM and refuses any other form. The end of the day is
+// parseTimeOfDay reads HH:MM and refuses any other form. The end of the day is
 // written 00:00.
-func ParseTimeOfDay(text string) (TimeOfDay, error) {
+func parseTimeOfDay(text string) (TimeOfDay, error) {
 	if t, err := time.Parse("15:04", text); err == nil && len(text) == len("15:04") {
 		return TimeOfDay{Hour: t.Hour(), Minute: t.Minute()}, nil
 	}
@@ -27,14 +27,13 @@ func ParseTimeOfDay(text string) (TimeOfDay, error) {
 // String returns HH:MM.
 func (c TimeOfDay) String() string { return fmt.Sprintf("%02d:%02d", c.Hour, c.Minute) }
 
-// Valid reports whether a clock can show c.
-func (c TimeOfDay) Valid() bool {
+func (c TimeOfDay) valid() bool {
 	return 0 <= c.Hour && c.Hour < 24 && 0 <= c.Minute && c.Minute < 60
 }
 
 // MarshalText returns HH:MM.
 func (c TimeOfDay) MarshalText() ([]byte, error) {
-	if !c.Valid() {
+	if !c.valid() {
 		return nil, event.BadInput("tzclock", "time of day", "must be from 00:00 to 23:59, is "+c.String())
 	}
 	return []byte(c.String()), nil
@@ -42,7 +41,7 @@ func (c TimeOfDay) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads what MarshalText wrote.
 func (c *TimeOfDay) UnmarshalText(text []byte) error {
-	parsed, err := ParseTimeOfDay(string(text))
+	parsed, err := parseTimeOfDay(string(text))
 	if err != nil {
 		return err
 	}
@@ -55,7 +54,7 @@ func (c TimeOfDay) minutes() int { return 60*c.Hour + c.Minute }
 // Quiet is a part of every day, from From up to, but not including, To. If To
 // is earlier than From, the quiet hours run to midnight or past it, such as
 // 22:00 to 07:00. If From and To are the same, no time is quiet. Of these only
-// the zero Quiet is valid: [Quiet.Check] refuses a Quiet from 08:00 to 08:00,
+// the zero Quiet is valid: [Quiet.MarshalText] refuses a Quiet from 08:00 to 08:00,
 // because it could also mean all day.
 type Quiet struct {
 	From TimeOfDay
@@ -70,10 +69,10 @@ func ParseQuiet(text string) (Quiet, error) {
 	}
 	var q Quiet
 	var err error
-	if q.From, err = ParseTimeOfDay(from); err != nil {
+	if q.From, err = parseTimeOfDay(from); err != nil {
 		return Quiet{}, err
 	}
-	if q.To, err = ParseTimeOfDay(to); err != nil {
+	if q.To, err = parseTimeOfDay(to); err != nil {
 		return Quiet{}, err
 	}
 	if q.From == q.To {
@@ -87,7 +86,7 @@ const sameTimes = "must not start and end at the same time, which might mean all
 // String returns the form that [ParseQuiet] reads, or "never" for the zero
 // Quiet.
 func (q Quiet) String() string {
-	if q.IsZero() {
+	if q == (Quiet{}) {
 		return "never"
 	}
 	return q.From.String() + "-" + q.To.String()
@@ -96,10 +95,10 @@ func (q Quiet) String() string {
 // MarshalText returns the form that [ParseQuiet] reads, or an empty text for
 // the zero Quiet.
 func (q Quiet) MarshalText() ([]byte, error) {
-	if q.IsZero() {
+	if q == (Quiet{}) {
 		return []byte{}, nil
 	}
-	if err := q.Check("tzclock", "quiet hours"); err != nil {
+	if err := q.check("tzclock", "quiet hours"); err != nil {
 		return nil, err
 	}
 	return []byte(q.String()), nil
@@ -119,16 +118,11 @@ func (q *Quiet) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// IsZero reports whether q is the zero Quiet, which is never quiet.
-func (q Quiet) IsZero() bool { return q == Quiet{} }
-
-// Check returns an [*event.InputError] of the given package and field if From
-// or To is invalid, or if they are the same and q is not the zero Quiet.
-func (q Quiet) Check(pkg, field string) error {
+func (q Quiet) check(pkg, field string) error {
 	switch {
-	case !q.From.Valid() || !q.To.Valid():
+	case !q.From.valid() || !q.To.valid():
 		return event.BadInput(pkg, field, "must have times from 00:00 to 23:59, is "+q.String())
-	case q.From == q.To && !q.IsZero():
+	case q.From == q.To && q != Quiet{}:
 		return event.BadInput(pkg, field, sameTimes)
 	}
 	return nil

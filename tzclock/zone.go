@@ -94,7 +94,7 @@ func In(loc *time.Location) (Zone, error) {
 // store must refuse z: if z is the zero Zone, or if the data of the zone is
 // missing.
 func (z Zone) Check(pkg, field string) error {
-	if z.IsZero() {
+	if z == (Zone{}) {
 		return event.BadInput(pkg, field, "must be given: a zone is never assumed")
 	}
 	if _, err := z.find(); err != nil {
@@ -103,12 +103,9 @@ func (z Zone) Check(pkg, field string) error {
 	return nil
 }
 
-// IsZero reports whether z is the zero Zone, which is not a zone.
-func (z Zone) IsZero() bool { return z == Zone{} }
-
 // String returns the name, or "no zone" for the zero Zone.
 func (z Zone) String() string {
-	if z.IsZero() {
+	if z == (Zone{}) {
 		return "no zone"
 	}
 	return z.name
@@ -142,7 +139,7 @@ func (z *Zone) UnmarshalText(text []byte) error {
 // Location returns the zone's *time.Location, for formatting and for package
 // time. It panics if [Zone.Check] returns an error.
 func (z Zone) Location() *time.Location {
-	if z.IsZero() {
+	if z == (Zone{}) {
 		panic("tzclock: the zero Zone is not a zone")
 	}
 	loc, err := z.find()

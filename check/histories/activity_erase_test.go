@@ -111,7 +111,7 @@ func (st *activityStory) intrude() {
 		TableName: aws.String("activities"), ConditionExpression: aws.String("attribute_not_exists(activityId)"),
 		Item: row{
 			"chatId": s("chat"), "activityId": s(ev.String()), "userId": &types.AttributeValueMemberN{Value: actorOf(in.version)},
-			"timestamp": n(ev.UnixMilli()), "activity": s(strconv.FormatInt(in.version, 10)),
+			"timestamp": n(ev.Time().UnixMilli()), "activity": s(strconv.FormatInt(in.version, 10)),
 		},
 	})
 	if err == nil {

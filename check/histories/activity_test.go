@@ -65,7 +65,7 @@ func (*activityStory) nameTime(key string, version int64) string {
 	if err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf("%d#%013d", version, ev.UnixMilli())
+	return fmt.Sprintf("%d#%013d", version, ev.Time().UnixMilli())
 }
 
 func (*activityStory) over(api activity.API, now func() time.Time) *activity.Store {

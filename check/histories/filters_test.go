@@ -16,6 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -118,7 +119,7 @@ func rational(v any) *big.Rat {
 }
 
 // meets reports whether the data meets the comparison.
-func meets(data map[string]any, c activity.Compare) bool {
+func meets(data map[string]any, c record.Compare) bool {
 	stored, ok := data[c.Name]
 	if !ok {
 		return false
@@ -143,9 +144,9 @@ func meets(data map[string]any, c activity.Compare) bool {
 // ask asks for the rows that meet a random filter, in walks, in pages and as a
 // count, and says what is wrong with the answers.
 func (f *filters) ask(ctx context.Context) string {
-	var data []activity.Compare
+	var data []record.Compare
 	for range f.rnd.IntN(3) {
-		c := activity.Compare{Name: f.name(), Op: pick(f.rnd, []string{"", "=", "<", "<=", ">", ">="}), Value: f.value()}
+		c := record.Compare{Name: f.name(), Op: pick(f.rnd, []string{"", "=", "<", "<=", ">", ">="}), Value: f.value()}
 		if _, flag := c.Value.(bool); flag {
 			c.Op = "" // a flag has no order
 		}
@@ -157,14 +158,14 @@ func (f *filters) ask(ctx context.Context) string {
 	}
 	said := message.Match{Actor: match.Actor}
 	for _, c := range data {
-		said.Data = append(said.Data, message.Compare(c))
+		said.Data = append(said.Data, record.Compare(c))
 	}
 	if f.rnd.IntN(4) == 0 {
 		match.Kind = pick(f.rnd, []string{"sale", "refund"})
 	}
 	var recorded, saved []int64
 	for i, have := range f.data {
-		fits := !slices.ContainsFunc(data, func(c activity.Compare) bool { return !meets(have, c) })
+		fits := !slices.ContainsFunc(data, func(c record.Compare) bool { return !meets(have, c) })
 		if !fits || match.Actor != "" && match.Actor != f.actor(i) {
 			continue
 		}

@@ -5,10 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/memory"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -17,7 +20,7 @@ import (
 func TestWhoOrderedLast(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
-	acts, err := activity.New(db.Client(), "orders", &activity.Config{ActorType: activity.String})
+	acts, err := activity.New(db.Client(), "orders", &activity.Config{ActorType: types.ScalarAttributeTypeS})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +52,7 @@ func TestWhoOrderedLast(t *testing.T) {
 	}
 	want(3, func() (activity.Activity, bool, error) { return mem.LastOf(t.Context(), "shop-7", "order") })
 	want(2, func() (activity.Activity, bool, error) { return mem.LastBy(t.Context(), "shop-7", "ann", "order") })
-	afternoon := activity.Match{Data: []activity.Compare{{Name: "hour", Op: ">=", Value: 2}}}
+	afternoon := activity.Match{Data: []record.Compare{{Name: "hour", Op: ">=", Value: 2}}}
 	if n, err := acts.Count(t.Context(), activity.Filter{Scope: "shop-7", Match: afternoon}); n != 2 || err != nil {
 		t.Errorf("%d orders at 2 or later, want 2; %v", n, err)
 	}

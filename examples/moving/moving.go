@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/event"
@@ -39,7 +40,7 @@ type Log struct {
 
 // NewLog returns the store that the log moves into.
 func NewLog(api activity.API, table string) (*activity.Store, error) {
-	return activity.New(api, table, &activity.Config{ActorType: activity.String, Names: map[string]string{"chatId": "customer", "userId": "clerk"}})
+	return activity.New(api, table, &activity.Config{ActorType: types.ScalarAttributeTypeS, Names: map[string]string{"chatId": "customer", "userId": "clerk"}})
 }
 
 // Entry is an entry of the log: a step of an order, and the clerk who took it.

@@ -3,6 +3,7 @@ package moving
 import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -13,7 +14,7 @@ func Processed(api ledger.API, table string) (*ledger.Store, error) {
 
 // Usage returns a counter that continues the counts in a table of the
 // customers' usage by day.
-func Usage(api counter.API, table string) (*counter.Store, error) {
+func Usage(api record.API, table string) (*counter.Store, error) {
 	return counter.New(api, table, tzclock.UTC, &counter.Config{
 		Names: map[string]string{"chatId": "customer", "date": "day", "count": "used", "ttl": "expires"},
 	})

@@ -24,7 +24,7 @@ const Retention = 90 * 24 * time.Hour
 type Store struct{ rows *record.Rows[int64] }
 
 // New returns the points in a table.
-func New(api record.ExactAPI, table string) (Store, error) {
+func New(api record.API, table string) (Store, error) {
 	rows, err := record.New(api, table, record.Kind[int64]{
 		Package: "points", Type: "POINTS", Count: "events", Attributes: []string{"points"}, Retention: Retention,
 		Decode: func(row record.Item) (int64, error) {

@@ -3,8 +3,6 @@
 package actor
 
 import (
-	"strconv"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -13,38 +11,21 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// Type is the type of actors' ids in a table. It has functions instead of methods,
-// except String, because record packages export the type under a name of their own.
-type Type uint8
-
-// String returns "Number" or "String".
-func (t Type) String() string {
-	switch t {
-	case Number:
-		return "Number"
-	case String:
-		return "String"
-	}
-	return "ActorType(" + strconv.Itoa(int(t)) + ")"
-}
-
-// The types of actors' ids.
-const (
-	Number Type = iota // N
-	String             // S
-)
+// Type is the type of actors' ids in a table: S, or else N, also if it is empty.
+type Type = types.ScalarAttributeType
 
 // CheckType refuses what is not a Type.
 func CheckType(pkg string, t Type) error {
-	if t > String {
-		return event.BadInput(pkg, "Config.ActorType", "must be Number or String")
+	switch t {
+	case "", types.ScalarAttributeTypeN, types.ScalarAttributeTypeS:
+		return nil
 	}
-	return nil
+	return event.BadInput(pkg, "Config.ActorType", "must be N, which an empty one stands for, or S")
 }
 
 // CheckID refuses an actor that cannot be the key of an index.
 func CheckID(pkg string, t Type, id string) error {
-	if t == String {
+	if t == types.ScalarAttributeTypeS {
 		return check.PartitionKey(pkg, "Actor", id)
 	}
 	return check.Decimal(pkg, "Actor", id)
@@ -52,7 +33,7 @@ func CheckID(pkg string, t Type, id string) error {
 
 // Value is the actor as it is stored.
 func Value(t Type, id string) types.AttributeValue {
-	if t == String {
+	if t == types.ScalarAttributeTypeS {
 		return item.S(id)
 	}
 	return item.Digits(id)
@@ -60,7 +41,7 @@ func Value(t Type, id string) types.AttributeValue {
 
 // Attribute is the actor's attribute as a key of an index.
 func Attribute(t Type, name string) schema.Attribute {
-	if t == String {
+	if t == types.ScalarAttributeTypeS {
 		return schema.String(name)
 	}
 	return schema.Number(name)

@@ -18,7 +18,7 @@ func Decimal(pkg, field, id string) error {
 		ok = '0' <= digits[i] && digits[i] <= '9'
 	}
 	if !ok {
-		return event.BadInput(pkg, field, "must be a whole decimal number of at most 38 digits in its shortest form: ids are stored as numbers unless Config.ActorType is String")
+		return event.BadInput(pkg, field, "must be a whole decimal number of at most 38 digits in its shortest form: ids are stored as numbers unless Config.ActorType is S")
 	}
 	return nil
 }

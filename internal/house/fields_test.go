@@ -31,10 +31,10 @@ import (
 var taken = []string{
 	"activity.Record: At", "alias.Match: text", "ema.Observe: Value",
 	"ledger.Forget: Record.Attempts", "ledger.Forget: Record.Fence", "ledger.Forget: Record.LastError",
-	"ledger.Forget: Record.Nonce", "ledger.Forget: Record.Notes", "ledger.Forget: Record.Source",
+	"ledger.Forget: Record.Nonce", "ledger.Forget: Record.Source",
 	"ledger.List: Filter.Source",
 	"ledger.Reopen: Record.Attempts", "ledger.Reopen: Record.Fence", "ledger.Reopen: Record.LastError",
-	"ledger.Reopen: Record.Nonce", "ledger.Reopen: Record.Notes", "ledger.Reopen: Record.Source",
+	"ledger.Reopen: Record.Nonce", "ledger.Reopen: Record.Source",
 	"own.Apply: Method", "own.ApplyAll: Method", "own.ApplyItem: Method", "own.Set: Method",
 }
 
@@ -97,7 +97,7 @@ func TestNilClients(t *testing.T) {
 }
 
 // shared are structs that several methods take.
-var shared = []string{"Range", "TimeRange", "Filter", "Request", "Record", "Match"}
+var shared = []string{"Range", "Filter", "Request", "Record", "Match"}
 
 // poisoned returns the argument with one wrong value in it, by the name that the
 // error must have.

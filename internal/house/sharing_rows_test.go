@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
@@ -186,7 +187,7 @@ func TestTwoCountersOfOneTable(t *testing.T) {
 func TestACountAmongActivities(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
-	log, err1 := activity.New(db.Client(), db.Name("log"), &activity.Config{ActorType: activity.String})
+	log, err1 := activity.New(db.Client(), db.Name("log"), &activity.Config{ActorType: types.ScalarAttributeTypeS})
 	limits, err2 := counter.New(db.Client(), db.Name("log"), tzclock.UTC, &counter.Config{Names: map[string]string{"date": "activityId"}})
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
@@ -236,7 +237,7 @@ func TestTwoLogsOfOneTable(t *testing.T) {
 	db := dynamotest.Open(t)
 	var logs [2]*activity.Store
 	for i := range logs {
-		log, err := activity.New(db.Client(), db.Name("log"), &activity.Config{ActorType: activity.String})
+		log, err := activity.New(db.Client(), db.Name("log"), &activity.Config{ActorType: types.ScalarAttributeTypeS})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,6 @@ var (
 type client interface {
 	activity.API
 	alias.API
-	counter.API
 	ledger.API
 	message.API
 	record.API

@@ -36,7 +36,7 @@ func reachable(t *testing.T) map[string][]string {
 	transacts := slices.ContainsFunc(sources(t, "."), func(file *ast.File) (found bool) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			id, ok := n.(*ast.Ident)
-			found = found || ok && (id.Name == "TransactWriteItems" || id.Name == "ExactAPI")
+			found = found || ok && (id.Name == "TransactWriteItems" || id.Name == "Retention")
 			return true
 		})
 		return found
@@ -121,8 +121,8 @@ func (c calls) add(pkg string, fn *ast.FuncDecl, packages map[string]bool) {
 }
 
 // silent are the names of package record with which a package that has no Rows makes
-// its actions. Nothing that they name sends a request.
-var silent = []string{"Action", "ErrContended", "Item", "NewAction"}
+// its actions and filters. Nothing that they name sends a request.
+var silent = []string{"API", "Action", "Compare", "ErrContended", "Item", "NewAction"}
 
 // asks reports whether the file uses more of the package than silent names.
 func asks(file *ast.File, pkg string) (found bool) {

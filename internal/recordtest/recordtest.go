@@ -113,3 +113,6 @@ func Impatient(db *dynamodb.Client) *dynamodb.Client {
 		})
 	})
 }
+
+// Bound returns an event whose N is 0, which no store may take.
+func Bound(ev event.Event) event.Event { ev[event.Size-1] = 0; return ev }

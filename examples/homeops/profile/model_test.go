@@ -96,7 +96,7 @@ func model(all []said) world {
 		if a.change.Language != "" {
 			p.Language = a.change.Language
 		}
-		if !a.change.Zone.IsZero() {
+		if a.change.Zone != (tzclock.Zone{}) {
 			p.Zone = a.change.Zone
 		}
 		w.profiles[p.User] = p
