@@ -24,6 +24,7 @@ func TestEnc(t *testing.T) {
 // Law: different lists of parts give different keys.
 func FuzzJoin(f *testing.F) {
 	f.Add("a", "b#c", "a#b", "c")
+	f.Add("a", "bc", "ab", "c")
 	f.Add("a%23b", "c", "a#b", "c")
 	f.Add("", "", "#", "")
 	f.Fuzz(func(t *testing.T, a, b, c, d string) {
