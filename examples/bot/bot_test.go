@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,7 +18,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -199,15 +198,10 @@ func (l *life) play(t *testing.T) {
 
 // rows returns all rows, without what differs between runs: when they were
 // written, and the nonces of the limits.
-func (l *life) rows(t *testing.T) map[string][]map[string]any {
-	t.Helper()
+func (l *life) rows() map[string][]map[string]any {
 	all := map[string][]map[string]any{}
 	for _, table := range []string{"bot-messages", "bot-activities", "bot-limits"} {
-		out, err := l.db.Client().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range out.Items {
+		for _, item := range l.db.Items(table) {
 			row := map[string]any{}
 			for name, value := range item {
 				switch v := value.(type) {
@@ -246,11 +240,7 @@ func eventOf(t *testing.T, r Reply) string {
 	t.Helper()
 	for update := range strings.Lines(updates) {
 		if m := parse(update).Message; m != nil && m.ID == r.ReplyTo {
-			ev, err := event.New(time.Unix(m.Date, 0), "telegram", fmt.Sprint(m.Chat.ID), fmt.Sprint(m.ID))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return ev.String()
+			return recordtest.Event(t, time.Unix(m.Date, 0), "telegram", fmt.Sprint(m.Chat.ID), fmt.Sprint(m.ID)).String()
 		}
 	}
 	t.Fatalf("an answer to no message: %+v", r)
@@ -266,7 +256,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calm = begin(t, kill{})
 		calm.play(t)
-		want = calm.rows(t)
+		want = calm.rows()
 	})
 	if got := grants(want); len(calm.requests) != 19 || len(calm.sent) != 4 || len(got) != 4 || calm.deaths != 0 {
 		t.Fatalf("undisturbed: %d requests, %d sent, %d grants, %d deaths", len(calm.requests), len(calm.sent), len(got), calm.deaths)
@@ -277,7 +267,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := begin(t, k)
 				l.play(t)
-				if diff := cmp.Diff(want, l.rows(t)); diff != "" {
+				if diff := cmp.Diff(want, l.rows()); diff != "" {
 					t.Errorf("other tables:\n%s", diff)
 				}
 				if l.deaths != 1 || l.killed != k.dead {
@@ -320,7 +310,7 @@ func (l *life) checkSent(t *testing.T, calm *life) {
 	if len(slices.Compact(slices.Clone(events))) != len(events) {
 		t.Errorf("two messages for one grant: %+v", l.sent)
 	}
-	granted := grants(l.rows(t))
+	granted := grants(l.rows())
 	for _, ev := range events {
 		if !slices.Contains(granted, ev) {
 			t.Errorf("a message without a grant: %s", ev)
@@ -380,11 +370,8 @@ func TestDeliveriesThatEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := begin(t, kill{})
 				now := l.now()
-				ev, err1 := event.New(now.Truncate(time.Second), "telegram", chat, "50")
-				gone, err2 := event.New(now.Truncate(time.Second), "telegram", chat, "51")
-				if err := errors.Join(err1, err2); err != nil {
-					t.Fatal(err)
-				}
+				ev := recordtest.Event(t, now.Truncate(time.Second), "telegram", chat, "50")
+				gone := recordtest.Event(t, now.Truncate(time.Second), "telegram", chat, "51")
 				if _, err := l.worker.Activities.Retract(t.Context(), activity.Retract{Scope: chat, Event: gone, Tombstone: true}); err != nil {
 					t.Fatal(err)
 				}

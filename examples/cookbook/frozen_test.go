@@ -43,13 +43,14 @@ type leap struct{ by atomic.Int64 }
 
 func (l *leap) Now() time.Time { return time.Now().Add(time.Duration(l.by.Load())) }
 
-// function returns a function, and a carrier that it has not called yet.
+// function returns a function and its table, and a carrier that it has not called yet.
 func function(t *testing.T, db *dynamotest.DB, now func() time.Time) (cookbook.Shipping, *carrier) {
 	t.Helper()
 	seen, err := ledger.New(db.Client(), "seen", &ledger.Config{Lease: cookbook.Lease, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.Create(seen.Table())
 	c := &carrier{fence: map[string]int64{}, parcel: map[string]string{}}
 	return cookbook.Shipping{Seen: seen, Book: c.book}, c
 }
@@ -71,7 +72,6 @@ func TestFrozenWhileItBooks(t *testing.T) {
 		var clock leap
 		db := dynamotest.New(t, nil)
 		second, parcels := function(t, db, clock.Now)
-		db.Create(second.Seen.Table())
 		frozen, thawed, woken := make(chan bool), make(chan bool), time.Time{}
 		first := second
 		first.Book = func(ctx context.Context, order string, fence int64) (string, error) {
@@ -104,7 +104,6 @@ func TestKilledAtItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := dynamotest.New(t, nil)
 		second, parcels := function(t, db, nil)
-		db.Create(second.Seen.Table())
 		began := time.Now()
 		first := second
 		first.Book = func(context.Context, string, int64) (string, error) {
@@ -123,51 +122,36 @@ func TestKilledAtItsTimeout(t *testing.T) {
 	})
 }
 
-// Work that stops when its context ends leaves time to say so, and the key is free.
+// Work that stops when its context ends leaves time to say so, and so does a claim that
+// nobody answers: it is given up. The key is free.
 func TestOutOfTime(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		db := dynamotest.New(t, nil)
-		second, parcels := function(t, db, nil)
-		db.Create(second.Seen.Table())
-		first := second
-		first.Book = func(ctx context.Context, _ string, _ int64) (string, error) {
-			<-ctx.Done()
-			return "", ctx.Err()
-		}
-		began := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), cookbook.Timeout)
-		defer cancel()
-		if _, err := first.Handle(ctx, "1001"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		if took := time.Since(began); took != cookbook.Timeout-cookbook.Margin {
-			t.Errorf("it took %v", took)
-		}
-		wantParcel(t, second, parcels)
-	})
-}
-
-// A connection that nobody answers on ends with the context, and the claim that was
-// made on it is given up: the next delivery finds the key free.
-func TestNobodyAnswers(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		db := dynamotest.New(t, nil)
-		s, parcels := function(t, db, nil)
-		db.Create(s.Seen.Table())
-		db.Inject(dynamotest.Fault{Do: dynamotest.DelayReply(time.Hour), Op: "UpdateItem"})
-		began := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), cookbook.Timeout)
-		defer cancel()
-		if _, err := s.Handle(ctx, "1001"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		if took := time.Since(began); took != cookbook.Timeout-cookbook.Margin {
-			t.Errorf("it took %v", took)
-		}
-		wantParcel(t, s, parcels)
-	})
+	for name, hang := range map[string]func(*dynamotest.DB, *cookbook.Shipping){
+		"work": func(_ *dynamotest.DB, s *cookbook.Shipping) {
+			s.Book = func(ctx context.Context, _ string, _ int64) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}
+		},
+		"nobody answers": func(db *dynamotest.DB, _ *cookbook.Shipping) {
+			db.Inject(dynamotest.Fault{Do: dynamotest.DelayReply(time.Hour), Op: "UpdateItem"})
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			db := dynamotest.New(t, nil)
+			second, parcels := function(t, db, nil)
+			first := second
+			hang(db, &first)
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), cookbook.Timeout)
+			defer cancel()
+			_, err := first.Handle(ctx, "1001")
+			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != cookbook.Timeout-cookbook.Margin {
+				t.Errorf("%s: %v after %v", name, err, took)
+			}
+			wantParcel(t, second, parcels)
+		})
+	}
 }
 
 // After a thaw the connections of the client are dead: what is sent on one fails,
@@ -180,7 +164,6 @@ func TestDeadConnections(t *testing.T) {
 				t.Parallel()
 				db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
 				s, parcels := function(t, db, nil)
-				db.Create(s.Seen.Table())
 				db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Nth: i + 1})
 				want := dynamotest.Price{Requests: 3, WCU: 2}
 				if do == dynamotest.LoseReply {
@@ -197,7 +180,6 @@ func TestWhatShippingCosts(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
 	s, parcels := function(t, db, nil)
-	db.Create(s.Seen.Table())
 	db.Meter(func() { wantParcel(t, s, parcels) }).Want(t, dynamotest.Price{Requests: 2, WCU: 2})
 	db.Meter(func() { wantParcel(t, s, parcels) }).Want(t, dynamotest.Price{Requests: 1, WCU: 1})
 	if got, err := s.Handle(t.Context(), "1002"); got != "1002 as parcel 2" || err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/memory"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
@@ -31,10 +31,7 @@ func TestWhoOrderedLast(t *testing.T) {
 	}
 	for _, hour := range []int{3, 1, 2, 2, 3, 0} { // as they are delivered
 		customer := []string{"ann", "bo", "ann", "bo"}[hour]
-		ev, err := event.New(placed.Add(time.Duration(hour)*time.Hour), "shop", "orders", strconv.Itoa(hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ev := recordtest.Event(t, placed.Add(time.Duration(hour)*time.Hour), "shop", "orders", strconv.Itoa(hour))
 		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
 		if _, err := acts.Record(t.Context(), activity.Activity{
 			Scope: "shop-7", Actor: customer, Event: ev, Name: "order", Data: map[string]any{"hour": hour},

@@ -3,7 +3,6 @@ package moving_test
 import (
 	"context"
 	"errors"
-	"strconv"
 	"testing"
 	"time"
 
@@ -15,17 +14,13 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/moving"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 type item = map[string]types.AttributeValue
-
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func number(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
 
 func openProcessed(t *testing.T) (*dynamotest.DB, *ledger.Store) {
 	t.Helper()
@@ -42,7 +37,7 @@ func openProcessed(t *testing.T) (*dynamotest.DB, *ledger.Store) {
 // continues if it was the first.
 func process(ctx context.Context, db *dynamodb.Client, table, id string, expires time.Time) (first bool, err error) {
 	_, err = db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &table, Item: item{"eventId": text(id), "expires": number(expires.Unix())},
+		TableName: &table, Item: item{"eventId": record.Text(id), "expires": record.Int(expires.Unix())},
 		ConditionExpression: aws.String("attribute_not_exists(eventId)"),
 	})
 	if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused {
@@ -107,18 +102,15 @@ func TestUsageIsCountedOn(t *testing.T) {
 	add := func(n int64) { // the old code's write
 		_, err := db.Client().UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 			TableName: aws.String(db.Name("usage")), UpdateExpression: aws.String("ADD used :n"),
-			Key:                       item{"customer": text("ann"), "day": text(tzclock.UTC.Date(at).String())},
-			ExpressionAttributeValues: item{":n": number(n)},
+			Key:                       item{"customer": record.Text("ann"), "day": record.Text(tzclock.UTC.Date(at).String())},
+			ExpressionAttributeValues: item{":n": record.Int(n)},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	take := func(limits *counter.Store, id string, weight int64) counter.Grant {
-		ev, err := event.New(at, "shop", id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ev := recordtest.Event(t, at, "shop", id)
 		grant, err := limits.Take(t.Context(), counter.Take{Key: "ann", Event: ev, Cap: 5000, Weight: weight})
 		if err != nil {
 			t.Error(err)

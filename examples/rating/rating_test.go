@@ -10,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/rating"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -30,11 +31,7 @@ func open(t *testing.T) (*dynamotest.DB, rating.Store) {
 // delivery is the event of a delivery.
 func delivery(t *testing.T, id string) event.Event {
 	t.Helper()
-	ev, err := event.New(time.Now(), "shop", "delivery", id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, time.Now(), "shop", "delivery", id)
 }
 
 func rate(t *testing.T, ratings rating.Store, ev event.Event, stars int64, want event.Outcome) {

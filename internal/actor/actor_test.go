@@ -4,37 +4,10 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/schema"
 )
-
-func TestTypes(t *testing.T) {
-	t.Parallel()
-	for typ, want := range map[types.ScalarAttributeType]struct {
-		value     types.AttributeValue
-		attribute schema.Attribute
-	}{
-		types.ScalarAttributeTypeN: {&types.AttributeValueMemberN{Value: "42"}, schema.Number("userId")},
-		types.ScalarAttributeTypeS: {&types.AttributeValueMemberS{Value: "42"}, schema.String("userId")},
-	} {
-		if err := actor.CheckType("activity", typ); err != nil {
-			t.Error(err)
-		}
-		if err := actor.CheckID("activity", typ, "42"); err != nil {
-			t.Error(err)
-		}
-		if diff := cmp.Diff(want.value, actor.Value(typ, "42"), cmpopts.IgnoreUnexported(types.AttributeValueMemberN{}, types.AttributeValueMemberS{})); diff != "" {
-			t.Errorf("Value (-want +got):\n%s", diff)
-		}
-		if got := actor.Attribute(typ, "userId"); got != want.attribute {
-			t.Errorf("Attribute = %v, want %v", got, want.attribute)
-		}
-	}
-}
 
 func TestRefuses(t *testing.T) {
 	t.Parallel()

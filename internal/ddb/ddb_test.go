@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,29 +30,11 @@ func cancelled(codes ...string) error {
 	return wrapped(err)
 }
 
-func TestWrap(t *testing.T) {
-	t.Parallel()
-	cause := &types.ResourceNotFoundException{}
-	err := ddb.Wrap("counter", "UpdateItem", "limits", cause)
-	if !errors.Is(err, error(cause)) || !strings.HasPrefix(err.Error(), "counter: UpdateItem on table limits: ") {
-		t.Errorf("got %v", err)
-	}
-	if ddb.Wrap("counter", "UpdateItem", "limits", nil) != nil {
-		t.Error("no error became one")
-	}
-}
-
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	row := ddb.Item{"pk": &types.AttributeValueMemberS{Value: "a"}}
 	if old, ok := ddb.Refused(wrapped(&types.ConditionalCheckFailedException{Item: row})); !ok || len(old) != 1 {
 		t.Errorf("with a row: %v, %v", old, ok)
-	}
-	if old, ok := ddb.Refused(wrapped(&types.ConditionalCheckFailedException{})); !ok || old != nil {
-		t.Errorf("without: %v, %v", old, ok)
-	}
-	if _, ok := ddb.Refused(wrapped(&types.ResourceNotFoundException{})); ok {
-		t.Error("another error is no refusal")
 	}
 }
 

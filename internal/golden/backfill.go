@@ -4,12 +4,12 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // Backfill checks which attributes a store's Backfill sets in a row, and that
@@ -27,25 +27,18 @@ func Backfill(t *testing.T, db *dynamodb.Client, backfill func(map[string]types.
 	}
 	send := func(what string, stands, want ddb.Item) {
 		t.Helper()
-		var err error
-		if _, err = db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key}); err == nil && stands != nil {
-			_, err = db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: in.TableName, Item: stands})
+		recordtest.Delete(t, db, *in.TableName, in.Key)
+		if stands != nil {
+			recordtest.Put(t, db, *in.TableName, stands)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = db.UpdateItem(t.Context(), in)
+		_, err := db.UpdateItem(t.Context(), in)
 		if _, refused := ddb.Refused(err); refused != (want == nil) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if want == nil {
 			want = stands
 		}
-		out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: in.TableName, Key: in.Key, ConsistentRead: aws.Bool(true)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(Format(want), Format(out.Item)); diff != "" {
+		if diff := cmp.Diff(Format(want), Format(recordtest.Row(t, db, *in.TableName, in.Key))); diff != "" {
 			t.Errorf("%s (-want +stored):\n%s", what, diff)
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // Item reads an item from a file.
@@ -38,10 +38,7 @@ func Item(t testing.TB, file string) ddb.Item {
 // existing item.
 func Put(t testing.TB, db *dynamodb.Client, table, file string) {
 	t.Helper()
-	_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: Item(t, file)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Put(t, db, table, Item(t, file))
 }
 
 // Want fails the test unless the stored item with the key of the file's item is
@@ -53,13 +50,7 @@ func Want(t testing.TB, db *dynamodb.Client, table, file string, names ...string
 	for _, name := range names {
 		key[name] = want[name]
 	}
-	out, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(table), Key: key, ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(Format(want), Format(out.Item)); diff != "" {
+	if diff := cmp.Diff(Format(want), Format(recordtest.Row(t, db, table, key))); diff != "" {
 		t.Errorf("%s (-want +stored):\n%s", file, diff)
 	}
 }

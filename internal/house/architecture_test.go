@@ -118,3 +118,28 @@ func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// So are the floors of the services. What their drawings leave out stands above them:
+// commands, and what runs on AWS.
+func TestFloorsOfTheServices(t *testing.T) {
+	t.Parallel()
+	for folder, line := range map[string]string{"examples/homeops/": "ingest   worker", "examples/quill/": "intake   post"} {
+		floor, seen := floors(drawing(t, line)), 0
+		for _, f := range sources(t) {
+			from, drawn := floor[strings.TrimPrefix(path.Dir(f.path), folder)]
+			if f.test || !f.in(folder) || !drawn {
+				continue
+			}
+			for _, spec := range f.file.Imports {
+				to, ours := strings.CutPrefix(imported(spec), module+"/"+folder)
+				if at, known := floor[to]; ours && (!known || at <= from) {
+					t.Errorf("%s: ARCHITECTURE.md does not draw %s lower", f.at(spec), to)
+				}
+				seen++
+			}
+		}
+		if seen < 100 {
+			t.Errorf("%s: %d imports: the test does not see them", folder, seen)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,18 +13,11 @@ import (
 // everyPage returns the repository's pages, including those of nested modules.
 func everyPage(t *testing.T) []string {
 	t.Helper()
-	var found []string
-	for _, folder := range []string{"", "*/", "*/*/", "*/*/*/", "*/*/*/*/"} {
-		of, err := filepath.Glob(folder + "*.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, page := range of {
-			if !strings.HasPrefix(page, ".") { // what scripts install
-				found = append(found, page)
-			}
-		}
+	names, err := walked()
+	if err != nil {
+		t.Fatal(err)
 	}
+	found := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return filepath.Ext(name) != ".md" })
 	if len(found) < 20 {
 		t.Fatalf("%d pages: the test does not see the repository", len(found))
 	}
@@ -68,27 +62,28 @@ func anchors(page string) map[string]bool {
 	return found
 }
 
-// llms.txt names only calls that exist, and most calls that a program makes.
-func TestCallsForAssistants(t *testing.T) {
+// llms.txt and the page of errors name only what exists, and llms.txt most calls that
+// a program makes.
+func TestPagesNameWhatExists(t *testing.T) {
 	t.Parallel()
-	text, api := read(t, "llms.txt"), read(t, apiFile)
-	found := 0
-	for _, m := range regexp.MustCompile("`(\\w+)\\.([A-Z]\\w+)(?:\\.([A-Z]\\w+))?`").FindAllStringSubmatch(text, -1) {
-		pkg, name, method := m[1], m[2], m[3]
-		line := fmt.Sprintf(`(?m)^%s: (func|type|var|const) %s\b`, pkg, name)
-		if method != "" {
-			line = fmt.Sprintf(`(?m)^%s: method \(\*?%s\) %s\(`, pkg, name, method)
+	api := read(t, apiFile)
+	for _, page := range []string{"llms.txt", "docs/errors.md"} {
+		named := regexp.MustCompile("`\\*?([a-z]+)\\.([A-Z]\\w+)(?:\\.([A-Z]\\w+))?").FindAllStringSubmatch(read(t, page), -1)
+		if len(named) < 60 {
+			t.Errorf("%s has %d names", page, len(named))
 		}
-		if !regexp.MustCompile(line).MatchString(api) {
-			t.Errorf("llms.txt: %s does not exist", m[0])
+		for _, m := range named {
+			line := fmt.Sprintf(`(?m)^%s: (func|type|var|const|method .*\)) %s\b`, m[1], m[2])
+			if m[3] != "" {
+				line = fmt.Sprintf(`(?m)^%s: method \(\*?%s\) %s\(`, m[1], m[2], m[3])
+			}
+			if !slices.Contains([]string{"errors", "ev", "dynamodb"}, m[1]) && !regexp.MustCompile(line).MatchString(api) {
+				t.Errorf("%s names %s, which does not exist", page, m[0])
+			}
 		}
-		found++
-	}
-	if found < 60 {
-		t.Errorf("%d calls", found)
 	}
 	for _, m := range regexp.MustCompile(`(?m)^(\w+): func New\b`).FindAllStringSubmatch(api, -1) {
-		if !strings.Contains(text, "`"+m[1]+".") {
+		if !strings.Contains(read(t, "llms.txt"), "`"+m[1]+".") {
 			t.Errorf("llms.txt has no call of %s", m[1])
 		}
 	}

@@ -61,6 +61,38 @@ var rules = []struct {
 		except: []string{"examples/"},
 		breaks: imports("time/tzdata"),
 	},
+	{
+		rule:   "an application imports what a user can import",
+		covers: func(f source) bool { return f.isCode() && f.in("examples") },
+		breaks: imports(module + "/internal/"),
+	},
+	{
+		rule:   "a service does not import its demonstration",
+		covers: func(f source) bool { return f.isCode() && f.in("examples") },
+		except: []string{
+			"examples/homeops/demo/", "examples/homeops/run/", "examples/homeops/aws/", "examples/quill/demo/", "examples/quill/run/",
+		},
+		breaks: imports(module+"/examples/homeops/demo/", module+"/examples/quill/demo/"),
+	},
+	{
+		rule:   "what tests share is for tests",
+		covers: source.isCode,
+		except: forTests,
+		breaks: imports(below(module+"/", forTests)...),
+	},
+}
+
+// forTests are packages that only tests import.
+var forTests = []string{
+	"examples/homeops/queue/queuetest", "examples/internal/serving/servingtest", "internal/golden", "internal/pricetest",
+	"internal/recordtest", "internal/sequence", "internal/stacktest",
+}
+
+func below(root string, folders []string) (all []string) {
+	for _, folder := range folders {
+		all = append(all, root+folder)
+	}
+	return all
 }
 
 func TestHouseRules(t *testing.T) {
@@ -106,44 +138,30 @@ const (
 	longestFunction = 60
 )
 
-// long are the exceptions, each with its reason: a file's path, or a path and a
-// function's name.
-var long = map[string]string{}
-
 // dynamotest's own test holds it to the same limits, and to less branching.
 func TestFilesAndFunctionsAreShort(t *testing.T) {
 	t.Parallel()
-	needed := map[string]bool{}
-	check := func(f source, name string, lines, most int) {
-		if lines <= most {
-			return
-		}
-		needed[name] = true
-		if long[name] == "" {
-			t.Errorf("%s has %d lines, more than %d: split it, or give a reason in the list long", name, lines, most)
+	check := func(name string, lines, most int) {
+		if lines > most {
+			t.Errorf("%s has %d lines, more than %d: split it", name, lines, most)
 		}
 	}
 	for _, f := range sources(t) {
 		if f.test || f.in("dynamotest/") {
 			continue
 		}
-		check(f, f.path, f.lines(f.file.FileStart, f.file.FileEnd)-1, longestFile)
+		check(f.path, f.lines(f.file.FileStart, f.file.FileEnd)-1, longestFile)
 		for _, decl := range f.file.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok {
-				check(f, f.path+" "+fn.Name.Name, f.lines(fn.Pos(), fn.End()), longestFunction)
+				check(f.path+" "+fn.Name.Name, f.lines(fn.Pos(), fn.End()), longestFunction)
 				continue
 			}
 			ast.Inspect(decl, func(n ast.Node) bool { // functions that variables hold
 				if fn, ok := n.(*ast.FuncLit); ok {
-					check(f, f.at(fn), f.lines(fn.Pos(), fn.End()), longestFunction)
+					check(f.at(fn), f.lines(fn.Pos(), fn.End()), longestFunction)
 				}
 				return true
 			})
-		}
-	}
-	for name := range long {
-		if !needed[name] {
-			t.Errorf("%s is short, or gone: take it from the list long", name)
 		}
 	}
 }
@@ -187,17 +205,23 @@ func (f source) renamed(name string) string {
 	return name
 }
 
-// imports finds the imports of any of the packages.
+// imports finds the imports of any of the packages, or of one below a place that
+// ends in a slash.
 func imports(pkgs ...string) func(f source) []ast.Node {
 	return func(f source) []ast.Node {
 		var found []ast.Node
 		for _, spec := range f.file.Imports {
-			if slices.Contains(pkgs, imported(spec)) {
+			if slices.ContainsFunc(pkgs, func(pkg string) bool { return within(imported(spec), pkg) }) {
 				found = append(found, spec)
 			}
 		}
 		return found
 	}
+}
+
+// within reports whether pkg is place, or below it if place ends in a slash.
+func within(pkg, place string) bool {
+	return pkg == place || strings.HasSuffix(place, "/") && strings.HasPrefix(pkg+"/", place)
 }
 
 func imported(spec *ast.ImportSpec) string {
@@ -244,24 +268,33 @@ func nested(folder string) bool {
 	return absent == nil || nested(path.Dir(folder))
 }
 
-var parseAll = sync.OnceValues(func() ([]source, error) {
-	var all []source
-	fset := token.NewFileSet()
-	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
+// walked are the names of all files, except those in testdata and in hidden folders.
+var walked = sync.OnceValues(func() (names []string, err error) {
+	err = filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		base := path.Base(name)
+		switch {
+		case err != nil:
 			return err
-		}
-		base := entry.Name()
-		if entry.IsDir() && name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules") {
+		case !entry.IsDir():
+			names = append(names, filepath.ToSlash(name))
+		case name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules"):
 			return filepath.SkipDir
 		}
-		if entry.IsDir() || path.Ext(base) != ".go" {
-			return nil
-		}
-		name = filepath.ToSlash(name)
-		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		all = append(all, source{name, strings.HasSuffix(base, "_test.go"), nested(path.Dir(name)), fset, file})
-		return err
+		return nil
 	})
+	return names, err
+})
+
+var parseAll = sync.OnceValues(func() (all []source, err error) {
+	names, err := walked()
+	fset := token.NewFileSet()
+	for _, name := range names {
+		if path.Ext(name) != ".go" || err != nil {
+			continue
+		}
+		var file *ast.File
+		file, err = parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		all = append(all, source{name, strings.HasSuffix(name, "_test.go"), nested(path.Dir(name)), fset, file})
+	}
 	return all, err
 })

@@ -125,10 +125,10 @@ func TestRowsOfOneTableStayApart(t *testing.T) {
 
 // A counter's key is the partition itself. If it equals another store's
 // partition, its rows are among that store's rows: pattern and ema list them, and
-// erase them with their own.
+// erase them with their own. So are the rows of two stores with the same prefix.
 func TestACountersKeyInAnothersPartition(t *testing.T) {
 	t.Parallel()
-	s, _, _ := openShop(t)
+	s, db, table := openShop(t)
 	s.fill(t)
 	ctx := t.Context()
 	for _, key := range []string{"ALIAS#ann", "PATTERN#ann#ann", "EFFORT#ann"} {
@@ -144,25 +144,18 @@ func TestACountersKeyInAnothersPartition(t *testing.T) {
 	if averages, err := s.efforts.All(ctx, "ann"); len(averages) != 2 || err != nil {
 		t.Errorf("ema lists %v, %v", averages, err)
 	}
+	alike, err := ema.New(db.Client(), table, &ema.Config{Prefix: "ALIAS"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := alike.All(ctx, "ann"); len(all) != 2 || err != nil {
+		t.Errorf("an ema of the prefix ALIAS lists %v, %v", all, err)
+	}
 	if n, err := s.limits.Erase(ctx, "ALIAS#ann"); n != 2 || err != nil {
 		t.Errorf("the counter's Erase takes %d rows, %v", n, err)
 	}
 	if n, err := s.efforts.Erase(ctx, "ann"); n != 2 || err != nil {
 		t.Errorf("ema's Erase takes %d rows, %v", n, err)
-	}
-}
-
-// Two stores with the same prefix share a partition.
-func TestOnePrefixIsOnePartition(t *testing.T) {
-	t.Parallel()
-	s, db, table := openShop(t)
-	s.fill(t)
-	alike, err := ema.New(db.Client(), table, &ema.Config{Prefix: "ALIAS"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all, err := alike.All(t.Context(), "ann"); len(all) != 1 || err != nil {
-		t.Errorf("an ema of the prefix ALIAS lists %v, %v, want alias's row", all, err)
 	}
 }
 
@@ -183,7 +176,7 @@ func TestTwoCountersOfOneTable(t *testing.T) {
 }
 
 // The counter can have activity's key. Its rows in a scope are not activities,
-// but are erased with them.
+// but are erased with them. Two logs in one table are one log.
 func TestACountAmongActivities(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
@@ -194,6 +187,14 @@ func TestACountAmongActivities(t *testing.T) {
 	}
 	if err := schema.Create(t.Context(), db.Client(), log.Table(), limits.Table()); err != nil {
 		t.Fatal(err)
+	}
+	other, err := activity.New(db.Client(), db.Name("log"), &activity.Config{ActorType: types.ScalarAttributeTypeS})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t)(other.Record(t.Context(), activity.Activity{Scope: "yard", Actor: "bo", Name: "packed", Event: now(t, "1001")}))
+	if n, err := log.Count(t.Context(), activity.Filter{Scope: "yard"}); n != 1 || err != nil {
+		t.Errorf("the other log has %d, %v", n, err)
 	}
 	grant, err := limits.Take(t.Context(), counter.Take{Key: "shop", Event: now(t, "1001"), Weight: 1, Cap: 3})
 	must(t)(grant.Outcome, err)
@@ -228,26 +229,5 @@ func TestOneTTLAttribute(t *testing.T) {
 	}
 	if expire != 1 {
 		t.Errorf("%d rows have a ttl, want the count's alone", expire)
-	}
-}
-
-// Two logs in one table are one log.
-func TestTwoLogsOfOneTable(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t)
-	var logs [2]*activity.Store
-	for i := range logs {
-		log, err := activity.New(db.Client(), db.Name("log"), &activity.Config{ActorType: types.ScalarAttributeTypeS})
-		if err != nil {
-			t.Fatal(err)
-		}
-		recordtest.Create(t, db.Client(), log.Table())
-		logs[i] = log
-		if i == 0 {
-			must(t)(log.Record(t.Context(), activity.Activity{Scope: "shop", Actor: "bo", Name: "packed", Event: now(t, "1001")}))
-		}
-	}
-	if n, err := logs[1].Count(t.Context(), activity.Filter{Scope: "shop"}); n != 1 || err != nil {
-		t.Errorf("the other log has %d, %v", n, err)
 	}
 }

@@ -53,12 +53,10 @@ type client interface {
 	ledger.OperatorsAPI
 }
 
-// tabled is a store.
-type tabled interface{ Table() schema.Table }
-
 // storesOn returns a store of each package, and rows that count and rows that do not,
-// by what their errors begin with. All use one table's name.
-func storesOn(t *testing.T, db client) map[string]tabled {
+// by what their errors begin with. All use one table's name, and can be given to
+// schema.Policy.
+func storesOn(t *testing.T, db client) map[string]schema.Store {
 	t.Helper()
 	clock := recordtest.Clock(noon)
 	name := func(row record.Item) (string, error) { return record.Read(row).Text("name"), nil }
@@ -76,7 +74,7 @@ func storesOn(t *testing.T, db client) map[string]tabled {
 	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11); err != nil {
 		t.Fatal(err)
 	}
-	return map[string]tabled{
+	return map[string]schema.Store{
 		"activity": acts, "alias": book, "counter": limits, "ema": averages, "ledger": people, "memory": memories,
 		"message": said, "pattern": habits, "own": last, "own, counted": counted,
 	}

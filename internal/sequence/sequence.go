@@ -65,22 +65,14 @@ func (d *Diagram) add(k kind, from, to, text string) {
 // width of the grid, in characters.
 const width = 94
 
-// Draw returns the diagram in both forms. It is an error if a text does not fit, or
-// if a step is not between lifelines.
-func (d *Diagram) Draw() (text, svg string, err error) {
+// Draw returns the diagram in both forms.
+func (d *Diagram) Draw() (text, svg string) {
 	columns := d.columns()
 	steps := slices.Clone(d.steps)
 	for i, s := range steps {
-		if s.from < 0 || s.to < 0 || s.kind == lost && s.to > s.from {
-			return "", "", fmt.Errorf("sequence: %q does not lead from one lifeline to another", s.text)
-		}
-		s.from, s.to = columns[s.from], columns[s.to]
-		if most := s.room(columns[0]); length(s.text) > most {
-			return "", "", fmt.Errorf("sequence: %q has %d characters, and there is room for %d", s.text, length(s.text), most)
-		}
-		steps[i] = s
+		steps[i].from, steps[i].to = columns[s.from], columns[s.to]
 	}
-	return d.text(columns, steps), d.svg(columns, steps), nil
+	return d.text(columns, steps), d.svg(columns, steps)
 }
 
 // columns are the places of the lifelines: beside the times, and the last at the edge.
@@ -99,17 +91,6 @@ func (d *Diagram) columns() []int {
 	}
 	columns[len(columns)-1] = width - 6
 	return columns
-}
-
-// room is how many characters fit into a step, whose lifelines are columns.
-func (s step) room(first int) int {
-	switch s.kind {
-	case note:
-		return width - first - 2
-	case crash:
-		return width - s.from - 2
-	}
-	return max(s.from, s.to) - min(s.from, s.to) - 5
 }
 
 func (d *Diagram) text(columns []int, steps []step) string {
