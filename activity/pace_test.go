@@ -15,31 +15,27 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // pages keeps how many rows each query read.
-type pages struct {
-	activity.API
-	read []int
-}
-
-func (p *pages) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	out, err := p.API.Query(ctx, in, opts...)
-	if err == nil {
-		p.read = append(p.read, int(out.ScannedCount))
-	}
-	return out, err
-}
+type pages struct{ read []int }
 
 // watched returns the same store with its queries counted.
 func watched(t testing.TB, db *dynamotest.DB, acts *activity.Store) (*pages, *activity.Store) {
 	t.Helper()
-	api := &pages{API: db.Client()}
-	acts, err := activity.New(api, acts.Table().Name, nil)
+	p := &pages{}
+	acts, err := activity.New(recordtest.Between(db.Client(), func(in any, send recordtest.Send) (any, error) {
+		out, err := send(in)
+		if page, ok := out.(*dynamodb.QueryOutput); ok && err == nil {
+			p.read = append(p.read, int(page.ScannedCount))
+		}
+		return out, err
+	}), acts.Table().Name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api, acts
+	return p, acts
 }
 
 // fill writes rows in batches, which is quicker than recording them.

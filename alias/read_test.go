@@ -1,7 +1,6 @@
 package alias_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // phrasesOf lists the phrases.
@@ -47,25 +47,21 @@ func TestScopesAreApart(t *testing.T) {
 	}
 }
 
-// reversed returns a page in another order, as an index may if its entries have
-// equal keys.
-type reversed struct{ *dynamodb.Client }
-
-func (r reversed) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	out, err := r.Client.Query(ctx, in, options...)
-	if err == nil {
-		slices.Reverse(out.Items)
-	}
-	return out, err
-}
-
 func TestPhrasesOfAreExactAndOrdered(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	for phrase, name := range map[string]string{"ö": "disk", "a": "disk", "å": "disk", "b": "diskning", "c": "Disk", "d": "disk#2"} {
 		do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: phrase, Name: name, Event: eventAt(t, 60)}))
 	}
-	got, err := f.through(t, reversed{f.db.Client()}, nil).PhrasesOf(t.Context(), chat, "disk")
+	// A page comes in another order, as an index may give it if its entries have equal keys.
+	reversed := recordtest.Between(f.db.Client(), func(in any, send recordtest.Send) (any, error) {
+		out, err := send(in)
+		if page, ok := out.(*dynamodb.QueryOutput); ok && err == nil {
+			slices.Reverse(page.Items)
+		}
+		return out, err
+	})
+	got, err := f.through(t, reversed, nil).PhrasesOf(t.Context(), chat, "disk")
 	if diff := cmp.Diff([]string{"a", "å", "ö"}, phrasesOf(got)); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}

@@ -89,7 +89,7 @@ func TestAddUnkeyedDisturbed(t *testing.T) {
 func TestAddUnkeyedByAnAPIThatDropsOptions(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
-	s := limits(t, dropping{db.Client()}, "limits")
+	s := limits(t, recordtest.Dropping{Client: db.Client()}, "limits")
 	recordtest.Create(t, db.Client(), s.Table())
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
 	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "UpdateItem", Nth: 2, Times: -1})
@@ -108,11 +108,4 @@ func TestAddUnkeyedByAnAPIThatDropsOptions(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	addUnkeyed(t, over, "cancelled context", s, true)
-}
-
-// dropping is an API that takes no options, as some wrappers do.
-type dropping struct{ *dynamodb.Client }
-
-func (d dropping) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return d.Client.UpdateItem(ctx, in)
 }

@@ -13,17 +13,6 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
-// seeing is an HTTP client that shows its requests.
-type seeing struct {
-	next dynamodb.HTTPClient
-	see  func(*http.Request)
-}
-
-func (s seeing) Do(r *http.Request) (*http.Response, error) {
-	s.see(r)
-	return s.next.Do(r)
-}
-
 // A client in process leaves out what only a network needs, and keeps the rest
 // of the SDK.
 func TestInProcessClients(t *testing.T) {
@@ -31,7 +20,8 @@ func TestInProcessClients(t *testing.T) {
 	var last *http.Request
 	srv := dynamotest.NewServer(nil)
 	see := func(o *dynamodb.Options) {
-		o.HTTPClient = seeing{o.HTTPClient, func(r *http.Request) { last = r }}
+		next := o.HTTPClient
+		o.HTTPClient = doer(func(r *http.Request) (*http.Response, error) { last = r; return next.Do(r) })
 	}
 	if _, err := srv.Client(see).ListTables(t.Context(), nil); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 // ends, or fail.
 type line struct {
 	ledger.API
+	db *dynamotest.DB
 
 	mu   sync.Mutex                      // guards what follows
 	cut  func(ctx context.Context) error // nil lets the update pass
@@ -71,7 +72,7 @@ func newLine(t *testing.T) (*line, *ledger.Store) {
 func newLineBy(t *testing.T, cfg ledger.Config) (*line, *ledger.Store) {
 	t.Helper()
 	db := dynamotest.New(t, nil) // no socket, so that the bubble's time runs
-	l := &line{API: db.Client()}
+	l := &line{API: db.Client(), db: db}
 	cfg.MaxSkew = 5 * time.Second
 	store, err := ledger.New(l, "ledger", &cfg)
 	must(t, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -295,12 +296,10 @@ func TestDoTxLosesItsLeaseBeforeTheTransaction(t *testing.T) {
 func TestDoTxIsQuietWhileItsTransactionIsUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l, _ := newLineBy(t, ledger.Config{Lease: 6 * time.Second})
-		w := &slowTransactions{line: l}
-		store, err := ledger.New(w, "ledger", &ledger.Config{Lease: 6 * time.Second})
-		must(t, err)
+		l, store := newLineBy(t, ledger.Config{Lease: 6 * time.Second})
+		l.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(4 * time.Second), Op: "TransactWriteItems"})
 		began := time.Now()
-		_, err = ledger.DoTx(t.Context(), store, order, func(ctx context.Context, _ *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		_, err := ledger.DoTx(t.Context(), store, order, func(ctx context.Context, _ *ledger.Claim) (string, []types.TransactWriteItem, error) {
 			time.Sleep(5 * time.Second)
 			return "paid", []types.TransactWriteItem{(&bench{table: "ledger"}).add("effect")}, ctx.Err()
 		})
@@ -309,13 +308,6 @@ func TestDoTxIsQuietWhileItsTransactionIsUnderWay(t *testing.T) {
 			t.Errorf("updates were sent at %s", got)
 		}
 	})
-}
-
-type slowTransactions struct{ *line }
-
-func (s *slowTransactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, opts ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	time.Sleep(4 * time.Second)
-	return s.line.TransactWriteItems(ctx, in, opts...)
 }
 
 // The transaction is sent although the caller has gone, for the work is done.

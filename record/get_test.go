@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,26 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/record"
 )
-
-// pages answers queries of two rows each, and notes how each read is made.
-type pages struct {
-	record.API
-	consistent []bool
-}
-
-func (p *pages) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	p.consistent = append(p.consistent, aws.ToBool(in.ConsistentRead))
-	return p.API.GetItem(ctx, in, o...)
-}
-
-func (p *pages) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	p.consistent = append(p.consistent, aws.ToBool(in.ConsistentRead))
-	two := *in
-	two.Limit = aws.Int32(2)
-	return p.API.Query(ctx, &two, o...)
-}
 
 func TestGetAndAll(t *testing.T) {
 	t.Parallel()
@@ -44,8 +24,20 @@ func TestGetAndAll(t *testing.T) {
 	}
 	recordtest.Put(t, db.Client(), rows.Table().Name, ddb.Item{"pk": item.S("q"), "sk": item.S("0"), "sum": item.N(9)})
 	for _, consistent := range []bool{false, true} {
-		reads := &pages{API: db.Client()}
-		rows := sumsRead(t, reads, rows.Table().Name, consistent)
+		var reads []bool // whether each read is consistent
+		paged := recordtest.Between(db.Client(), func(in any, send recordtest.Send) (any, error) {
+			switch in := in.(type) {
+			case *dynamodb.GetItemInput:
+				reads = append(reads, aws.ToBool(in.ConsistentRead))
+			case *dynamodb.QueryInput:
+				reads = append(reads, aws.ToBool(in.ConsistentRead))
+				two := *in
+				two.Limit = aws.Int32(2)
+				return send(&two)
+			}
+			return send(in)
+		})
+		rows := sumsRead(t, paged, rows.Table().Name, consistent)
 		if got, ok, err := rows.Get(t.Context(), "p", "3"); got != 3 || !ok || err != nil {
 			t.Errorf("Get = %v, %v, %v, want 3", got, ok, err)
 		}
@@ -59,7 +51,7 @@ func TestGetAndAll(t *testing.T) {
 		if all, err := rows.All(t.Context(), "nobody"); all != nil || err != nil {
 			t.Errorf("All of nobody = %v, %v, want nil", all, err)
 		}
-		if diff := cmp.Diff([]bool{consistent, consistent, consistent, consistent, consistent, consistent}, reads.consistent); diff != "" {
+		if diff := cmp.Diff([]bool{consistent, consistent, consistent, consistent, consistent, consistent}, reads); diff != "" {
 			t.Errorf("reads (-want +got):\n%s", diff)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
-	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -91,22 +91,15 @@ type faked struct {
 
 func fake(api *dynamodb.Client, answers map[string][]answer) *faked {
 	f := &faked{}
-	between := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (out middleware.InitializeOutput, md middleware.Metadata, err error) {
-		op := strings.TrimSuffix(reflect.TypeOf(in.Parameters).Elem().Name(), "Input")
+	f.Client = recordtest.Between(api, func(in any, send recordtest.Send) (any, error) {
+		op := strings.TrimSuffix(reflect.TypeOf(in).Elem().Name(), "Input")
 		f.calls = append(f.calls, op)
 		answer := server
 		if list := answers[op]; len(list) > 0 {
 			answer, answers[op] = list[0], list[min(1, len(list)-1):]
 		}
-		out.Result, err = answer(func() (any, error) {
-			out, md, err = next.HandleInitialize(ctx, in)
-			return out.Result, err
-		})
-		return out, md, err
-	}
-	f.Client = dynamodb.New(api.Options(), dynamodb.WithAPIOptions(func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("fake", between), middleware.After)
-	}))
+		return answer(func() (any, error) { return send(in) })
+	})
 	return f
 }
 

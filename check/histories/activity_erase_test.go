@@ -11,6 +11,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // recordItems records in a transaction, which it sends up to three times
@@ -36,26 +37,19 @@ func (st *activityStory) recordItems(ctx context.Context, c *caller, a activity.
 	return 0, err
 }
 
-// reading notes what a deletion has read.
-type reading struct {
-	activity.API
-	of *deletes
-}
-
-func (r reading) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	out, err := r.API.Query(ctx, in, opts...)
-	if err == nil {
-		for _, found := range out.Items {
-			r.of.seen = append(r.of.seen, str(found, "createdAt")+str(found, "retractedAt"))
-		}
-	}
-	return out, err
-}
-
 func (st *activityStory) remove(c *caller, ev event.Event) *call {
 	in := &deletes{}
+	reading := recordtest.Between(c.client, func(asked any, send recordtest.Send) (any, error) { // notes what the deletion has read
+		out, err := send(asked)
+		if page, ok := out.(*dynamodb.QueryOutput); ok && err == nil {
+			for _, found := range page.Items {
+				in.seen = append(in.seen, str(found, "createdAt")+str(found, "retractedAt"))
+			}
+		}
+		return out, err
+	})
 	return &call{caller: c, key: ev.String(), in: in, do: func(ctx context.Context) any {
-		err := st.over(reading{c.client, in}, c.now).Delete(ctx, "chat", ev)
+		err := st.over(reading, c.now).Delete(ctx, "chat", ev)
 		if err == nil {
 			return removed{1}
 		}
@@ -63,20 +57,20 @@ func (st *activityStory) remove(c *caller, ev event.Event) *call {
 	}}
 }
 
-// stale is an index that still has the row of an event, and perhaps of an actor
-// whose row it was.
-type stale struct {
-	*dynamodb.Client
-	key row
-}
-
-func (s stale) Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return &dynamodb.QueryOutput{Items: []row{s.key}}, nil
+// stale is a client of an index that still has the row of an event, and perhaps of
+// an actor whose row it was.
+func stale(c *caller, key row) *dynamodb.Client {
+	return recordtest.Between(c.client, func(in any, send recordtest.Send) (any, error) {
+		if _, ok := in.(*dynamodb.QueryInput); ok {
+			return &dynamodb.QueryOutput{Items: []row{key}}, nil
+		}
+		return send(in)
+	})
 }
 
 func (st *activityStory) eraseActor(c *caller, ev event.Event) *call {
 	in := erasesOf{actorOf(st.w.rnd.Int64N(2))}
-	store := st.over(stale{c.client, row{"chatId": s("chat"), "activityId": s(ev.String())}}, c.now)
+	store := st.over(stale(c, row{"chatId": s("chat"), "activityId": s(ev.String())}), c.now)
 	return &call{caller: c, key: ev.String(), in: in, do: func(ctx context.Context) any {
 		n, err := store.EraseActor(ctx, in.actor)
 		if err != nil {

@@ -78,7 +78,7 @@ func (s *messageStory) intrude() {
 // eraseActor erases by an index that still has the row of a message.
 func (s *messageStory) eraseActor(c *caller, seq int64) *call {
 	in := erasesOf{actorOf(s.w.rnd.Int64N(2))}
-	store := s.over(stale{c.client, row{"chatId": &types.AttributeValueMemberS{Value: "chat"}, "messageId": n(seq)}}, c.now)
+	store := s.over(stale(c, row{"chatId": &types.AttributeValueMemberS{Value: "chat"}, "messageId": n(seq)}), c.now)
 	return &call{caller: c, key: fmt.Sprintf("chat %d", seq), in: in, do: func(ctx context.Context) any {
 		n, err := store.EraseActor(ctx, in.actor)
 		if err != nil {

@@ -96,11 +96,14 @@ func TestIndexed(t *testing.T) {
 	}
 }
 
-// stale is an index that lags behind the table.
-type stale struct{ *dynamodb.Client }
-
-func (s stale) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return scripted{rows: 3}.Query(context.Background(), in)
+// stale is the client of an index that lags behind the table.
+func stale(db *dynamotest.DB) *dynamodb.Client {
+	return recordtest.Between(db.Client(), func(in any, send recordtest.Send) (any, error) {
+		if _, ok := in.(*dynamodb.QueryInput); ok {
+			return scripted{rows: 3}.Query(context.Background(), nil)
+		}
+		return send(in)
+	})
 }
 
 // Rows that are gone, or in another partition by now, do not count and stay.
@@ -110,7 +113,7 @@ func TestIndexedLeavesWhatMoved(t *testing.T) {
 	table := orders(t, db)
 	put(t, db, table, "Ada", 0, "")
 	put(t, db, table, "Ada", 1, "")
-	wantErased(t, stale{db.Client()}, table, 2)
+	wantErased(t, stale(db), table, 2)
 }
 
 // wantErased erases the orders of Malmö, which has none, and those of Lund, twice.
@@ -129,20 +132,13 @@ func wantErased(t *testing.T, api erase.IndexedAPI, table string, lund int) {
 	}
 }
 
-// dropping is an API that drops the options of a call, so nobody sees its attempts.
-type dropping struct{ stale }
-
-func (d dropping) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	return d.stale.DeleteItem(ctx, in)
-}
-
 // What an API of unseen attempts refuses is not counted: the row may stand.
 func TestIndexedByAnAPIThatDropsOptions(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
 	table := orders(t, db)
 	put(t, db, table, "Ada", 0, "")
-	wantErased(t, dropping{stale{db.Client()}}, table, 1)
+	wantErased(t, recordtest.Dropping{Client: stale(db)}, table, 1)
 }
 
 // Rows that come back unprocessed are sent again.

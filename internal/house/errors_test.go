@@ -1,15 +1,12 @@
 package house
 
 import (
-	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -56,24 +53,21 @@ func newDisturbed(t *testing.T) *disturbed {
 	t.Helper()
 	db := dynamotest.New(t, &dynamotest.Config{Now: recordtest.Clock(noon)}).Client()
 	d := &disturbed{from: 1000}
-	d.client = dynamodb.New(db.Options(), func(o *dynamodb.Options) {
-		o.APIOptions = append(slices.Clone(o.APIOptions), func(stack *middleware.Stack) error {
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Disturb", d.send), middleware.Before)
-		})
-	})
+	d.client = recordtest.Between(db, d.between)
 	return d
 }
 
-func (d *disturbed) send(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
-	out middleware.InitializeOutput, metadata middleware.Metadata, err error,
-) {
+func (d *disturbed) between(in any, send recordtest.Send) (any, error) {
 	d.sent++
-	if fails := d.sent >= d.from; fails && !d.unread {
-		return out, metadata, errDown
-	} else if out, metadata, err = next.HandleInitialize(ctx, in); fails {
-		garble(out.Result, err)
+	fails := d.sent >= d.from
+	if fails && !d.unread {
+		return nil, errDown
 	}
-	return out, metadata, err
+	out, err := send(in)
+	if fails {
+		garble(out, err)
+	}
+	return out, err
 }
 
 // garble makes the answer to a request unreadable: every attribute becomes a

@@ -1,7 +1,6 @@
 package week_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // turns lets processes send one request at a time, in a given order.
@@ -24,7 +24,6 @@ type turns struct {
 
 // process sends a request when it is its turn.
 type process struct {
-	*dynamodb.Client
 	asks     chan bool // true before each request, false at the end
 	go_      chan struct{}
 	lose     int // the write whose reply is lost, from 1; it is sent again
@@ -72,29 +71,19 @@ func (p *process) turn() {
 	<-p.go_
 }
 
-func (p *process) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	p.turn()
-	return p.Client.GetItem(ctx, in, o...)
-}
-
-func (p *process) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	p.turn()
-	return p.Client.Query(ctx, in, o...)
-}
-
-func (p *process) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	p.turn()
-	return p.Client.PutItem(ctx, in, o...)
-}
-
-func (p *process) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	p.turn()
-	out, err := p.Client.UpdateItem(ctx, in, o...)
-	if p.writes++; p.writes == p.lose {
+// client returns a client that waits for the process's turns.
+func (p *process) client(db *dynamotest.DB) *dynamodb.Client {
+	return recordtest.Between(db.Client(), func(in any, send recordtest.Send) (any, error) {
 		p.turn()
-		return p.Client.UpdateItem(ctx, in, o...)
-	}
-	return out, err
+		out, err := send(in)
+		if _, ok := in.(*dynamodb.UpdateItemInput); ok {
+			if p.writes++; p.writes == p.lose {
+				p.turn()
+				return send(in)
+			}
+		}
+		return out, err
+	})
 }
 
 // every calls run with every possible sequence of choices, and returns their
@@ -171,15 +160,15 @@ func interleave(t *testing.T, stood string, lose int, orders func(func(choose fu
 		f.db.Server().Restore(seeded)
 		turn := &turns{alike: lose == 0}
 		recompute := func(p *process) (err error) {
-			p.readback, err = through(t, f.db, p).Recompute(t.Context(), week.Recompute{Household: home, Members: []string{"99"}, Of: wednesday})
+			p.readback, err = through(t, f.db, p.client(f.db)).Recompute(t.Context(), week.Recompute{Household: home, Members: []string{"99"}, Of: wednesday})
 			return err
 		}
-		a, b, writer := &process{Client: f.db.Client(), lose: lose}, &process{Client: f.db.Client()}, &process{Client: f.db.Client()}
+		a, b, writer := &process{lose: lose}, &process{}, &process{}
 		turn.start(a, recompute)
 		turn.start(b, recompute)
 		ended := 0
 		turn.start(writer, func(p *process) error {
-			acts := through(t, f.db, p).acts
+			acts := through(t, f.db, p.client(f.db)).acts
 			_, err := acts.Record(t.Context(), second)
 			_, taken := acts.Retract(t.Context(), activity.Retract{Scope: home, Event: second.Event})
 			return errors.Join(err, taken)

@@ -2,6 +2,7 @@ package intake_test
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -190,7 +191,7 @@ func TestOldMarksThatMayNotBeRead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Cutover = b.clock()
-	b.DB = denied{b.DB}
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.Answer(http.StatusBadRequest, `{"__type": "AccessDeniedException"}`), Op: "BatchGetItem"})
 	late := strings.Replace(change(2), "1795240800123", "1795250800124", 1)
 	b.send(intake.HubSpotPath, batch(change(1), late, "7"), 503, intake.Counts{Received: 3, New: 1, Refused: 1, Waiting: 1, Unstored: 1})
 	if !strings.Contains(b.logged(), "events=1 first=\"intake: BatchGetItem on table QuillIdempotencyLedger: ") {

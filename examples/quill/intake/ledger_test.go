@@ -1,13 +1,11 @@
 package intake_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,29 +19,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/quill/aloware"
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
-
-// counting counts the transactions that are under way, and keeps their tokens.
-type counting struct {
-	intake.DB
-	mu        sync.Mutex
-	now, most int
-	tokens    []string
-}
-
-func (c *counting) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	c.mu.Lock()
-	c.tokens = append(c.tokens, aws.ToString(in.ClientRequestToken))
-	c.now++
-	c.most = max(c.most, c.now)
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		c.now--
-		c.mu.Unlock()
-	}()
-	return c.DB.TransactWriteItems(ctx, in, options...)
-}
 
 // A call rings, ends, and ends in another way. It is one fact, that of its first
 // end.
@@ -67,31 +44,17 @@ func TestACall(t *testing.T) {
 	}
 }
 
-// meddling is a database in which something happens before the second transaction.
-type meddling struct {
-	intake.DB
-	calls int
-	do    func()
-}
-
-func (m *meddling) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	if m.calls++; m.calls == 2 {
-		m.do()
-	}
-	return m.DB.TransactWriteItems(ctx, in, options...)
-}
-
 // The same later status comes twice at once. One of the two reports it.
 func TestALaterStatusTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.send(intake.AlowarePath, call("completed"), 200, isNew)
 	other := *b.Handler
-	b.DB = &meddling{DB: b.DB, do: func() {
+	b.db.Inject(dynamotest.Fault{Op: "TransactWriteItems", Nth: 2, Do: dynamotest.Before(func() {
 		if got := other.Settle(t.Context(), aloware.Reader{}.Events([]byte(call("voicemail")))); got != isLater {
 			t.Errorf("the other: %+v", got)
 		}
-	}}
+	})})
 	b.send(intake.AlowarePath, call("voicemail"), 200, isDuplicate)
 	b.wants(1)
 }
@@ -147,8 +110,11 @@ func TestOneFault(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					b := newBench(t)
-					counting := &counting{DB: b.DB}
-					b.DB = counting
+					var tokens []string
+					b.DB = recordtest.Between(b.db.Client(), func(in any, send recordtest.Send) (any, error) {
+						tokens = append(tokens, aws.ToString(in.(*dynamodb.TransactWriteItemsInput).ClientRequestToken))
+						return send(in)
+					})
 					steps := []struct {
 						body string
 						want intake.Counts
@@ -160,12 +126,12 @@ func TestOneFault(t *testing.T) {
 					}
 					for _, step := range steps {
 						b.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Times: times})
-						counting.tokens = nil
+						tokens = nil
 						b.send(intake.AlowarePath, step.body, 200, step.want)
-						if len(counting.tokens) <= times {
-							t.Errorf("%v: %d calls: the SDK has tried again", step.want, len(counting.tokens))
+						if len(tokens) <= times {
+							t.Errorf("%v: %d calls: the SDK has tried again", step.want, len(tokens))
 						}
-						if tokens := slices.Compact(counting.tokens[:min(times+1, len(counting.tokens))]); len(tokens) != 1 || tokens[0] == "" {
+						if tokens := slices.Compact(tokens[:min(times+1, len(tokens))]); len(tokens) != 1 || tokens[0] == "" {
 							t.Errorf("sent again under another token: %q", tokens)
 						}
 						b.db.Heal()
@@ -180,22 +146,17 @@ func TestOneFault(t *testing.T) {
 	}
 }
 
-// forgetful is a database that does not recognize a transaction by its token, as
-// after ten minutes.
-type forgetful struct{ intake.DB }
-
-func (f forgetful) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	other := *in
-	other.ClientRequestToken = nil
-	return f.DB.TransactWriteItems(ctx, &other, options...)
-}
-
 // The ledger's row, too, distinguishes an own lost reply from another delivery.
 func TestOwnLostReply(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.DB = forgetful{b.DB}
+		// no transaction is recognized by its token, as after ten minutes
+		b.DB = recordtest.Between(b.db.Client(), func(in any, send recordtest.Send) (any, error) {
+			other := *in.(*dynamodb.TransactWriteItemsInput)
+			other.ClientRequestToken = nil
+			return send(&other)
+		})
 		for _, step := range []struct {
 			body string
 			nth  int
@@ -260,21 +221,6 @@ func said(status int, err error) error {
 	}}
 }
 
-// failing is a database whose first transactions fail.
-type failing struct {
-	intake.DB
-	errs []error
-}
-
-func (f *failing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	if len(f.errs) > 0 {
-		err := f.errs[0]
-		f.errs = f.errs[1:]
-		return nil, err
-	}
-	return f.DB.TransactWriteItems(ctx, in, options...)
-}
-
 // Only temporary errors are tried again. For others the sender gets an answer
 // at once.
 func TestWhatPasses(t *testing.T) {
@@ -314,15 +260,20 @@ func TestWhatPasses(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			failing := &failing{DB: b.DB, errs: []error{tc.err, tc.err, tc.err}}
-			b.DB = failing
+			sent := 0
+			b.DB = recordtest.Between(b.db.Client(), func(in any, send recordtest.Send) (any, error) {
+				if sent++; sent > 3 {
+					return send(in)
+				}
+				return nil, tc.err
+			})
 			if tc.pass {
 				b.send(intake.AlowarePath, sms, 200, isNew)
 				return
 			}
 			b.send(intake.AlowarePath, sms, 503, isUnstored)
 			b.send(intake.AlowarePath, call("ringing"), 503, isUnstored) // a mark alone
-			if len(failing.errs) != 1 {
+			if sent != 2 {
 				t.Errorf("%s: it was tried again", name)
 			}
 			if !strings.Contains(b.logged(), "first=\"intake: TransactWriteItems on table QuillIdempotencyLedger and the outbox: ") {
@@ -384,11 +335,4 @@ func TestPrice(t *testing.T) {
 	}
 	b.Cutover = b.clock()
 	b.db.Meter(func() { b.send(intake.AlowarePath, sms, 200, isNew) }).Want(t, dynamotest.Price{Requests: 2, RCU: 1, WCU: 5})
-}
-
-// denied is a database that may be written to, but not read.
-type denied struct{ intake.DB }
-
-func (denied) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	return nil, said(http.StatusBadRequest, &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "no"})
 }
