@@ -264,6 +264,9 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: a store", name)
 		}
 	}
+	if _, err := ema.New(db, "homeops", &ema.Config{Alpha: 1}); err != nil {
+		t.Error(err)
+	}
 }
 
 // A row that cannot be read is an error everywhere, and is never written over.
