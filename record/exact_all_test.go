@@ -84,7 +84,6 @@ func TestExactAll(t *testing.T) {
 		for _, in := range w.sent {
 			sizes = append(sizes, len(in.TransactItems))
 		}
-		// 99 with two duplicates, the other 97, 99 with one, 98, and 2
 		if diff := cmp.Diff([]int{100, 98, 100, 99, 3}, sizes); diff != "" {
 			t.Errorf("actions of the transactions (-want +got):\n%s", diff)
 		}

@@ -44,12 +44,12 @@ func TestRingRefusesDamage(t *testing.T) {
 // the ring holds the greatest of those counted, and none is refused that the
 // ring could tell of. The model keeps every event ever counted.
 func FuzzRing(f *testing.F) {
-	f.Add([]byte{1, 2, 3, 2, 1})
-	var many []byte
+	var many, even []byte
 	for i := range 80 {
-		many = append(many, byte(i*37%61))
+		many, even = append(many, byte(i*37%61)), append(even, byte(2*i))
 	}
 	f.Add(many)
+	f.Add(append(even, 2*(80-record.RingSize)+1)) // after the least of a full ring
 	f.Fuzz(func(t *testing.T, order []byte) {
 		var ring record.Ring
 		var counted []event.Event // sorted
