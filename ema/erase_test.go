@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
@@ -14,10 +13,7 @@ import (
 func TestErase(t *testing.T) {
 	t.Parallel()
 	db, store := open(t)
-	prefs, err := ema.New(db.Client(), store.Table().Name, &ema.Config{Prefix: "PREF", Now: recordtest.Clock(clock)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prefs := storeOf(t, db, store.Table().Name, preferences)
 	o := effort(ago(t, 5), 100)
 	mustObserve(t, store, o, event.Created)
 	mustObserve(t, prefs, o, event.Created)
@@ -41,6 +37,6 @@ func TestErase(t *testing.T) {
 	if _, ok, err := prefs.Get(t.Context(), o.Subject, o.Metric); !ok || err != nil {
 		t.Errorf("the other prefix's average: %v, %v", ok, err)
 	}
-	_, err = store.Erase(t.Context(), "")
+	_, err := store.Erase(t.Context(), "")
 	recordtest.WantBad(t, err, "ema", "Subject")
 }

@@ -80,33 +80,6 @@ func ExampleStore_Observe() {
 	// duplicate: 2.6 of 2
 }
 
-func ExampleStore_Erase() {
-	ctx := context.Background()
-	store := create(ctx, nil)
-	if _, err := store.Observe(ctx, ema.Observe{Subject: "ann", Metric: "minutes", Event: delivered(1), Value: 20}); err != nil {
-		log.Fatal(err)
-	}
-
-	fmt.Println(store.Erase(ctx, "ann"))
-	// Output: 1 <nil>
-}
-
-func ExampleStore_Get() {
-	ctx := context.Background()
-	minutes := create(ctx, nil)
-	if _, err := minutes.Observe(ctx, ema.Observe{Subject: "42", Metric: "parcel", Event: delivered(1), Value: 2}); err != nil {
-		log.Fatal(err)
-	}
-
-	average, ok, err := minutes.Get(ctx, "42", "parcel")
-	fmt.Println(average.Value, ok, err)
-	_, ok, err = minutes.Get(ctx, "42", "sofa")
-	fmt.Println("sofas:", ok, err)
-	// Output:
-	// 2 true <nil>
-	// sofas: false <nil>
-}
-
 func ExampleStore_All() {
 	ctx := context.Background()
 	minutes := create(ctx, nil)

@@ -1,7 +1,6 @@
 package ema
 
 import (
-	"math"
 	"testing"
 
 	"github.com/homeops/ddbpatterns/internal/check"
@@ -50,20 +49,4 @@ func FuzzMove(f *testing.F) {
 			t.Errorf("move(%g, %g, 1) = %g", average, value, got)
 		}
 	})
-}
-
-// A rate that has become 0 for good goes on to be counted: it reaches 0 and
-// never a number that DynamoDB refuses.
-func TestMoveReachesZero(t *testing.T) {
-	t.Parallel()
-	average, steps := 1.0, 0
-	for ; average != 0; steps++ {
-		if err := check.Finite("ema", "average", average); err != nil {
-			t.Fatalf("after %d zeros: %v", steps, err)
-		}
-		average = move(average, 0, 0.3)
-	}
-	if want := math.Ceil(math.Log(1e-130) / math.Log(0.7)); math.Abs(float64(steps)-want) > 1 {
-		t.Errorf("0 after %d steps, want about %g", steps, want)
-	}
 }

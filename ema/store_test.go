@@ -1,7 +1,6 @@
 package ema_test
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -106,53 +105,19 @@ func TestObserve(t *testing.T) {
 	}
 }
 
+// The caller's Config stays the caller's.
 func TestDefaultAlpha(t *testing.T) {
 	t.Parallel()
 	db, first := open(t)
-	store, err := ema.New(db.Client(), first.Table().Name, &ema.Config{Now: recordtest.Clock(clock), ConsistentReads: true})
-	if err != nil {
-		t.Fatal(err)
+	cfg := ema.Config{Now: recordtest.Clock(clock), ConsistentReads: true}
+	store, err := ema.New(db.Client(), first.Table().Name, &cfg)
+	if err != nil || cfg.Alpha != 0 {
+		t.Fatalf("%v, %+v", err, cfg)
 	}
 	mustObserve(t, store, effort(ago(t, 1), 0), event.Created)
 	mustObserve(t, store, effort(ago(t, 0), 10), event.Created)
 	if got := mustGet(t, store, "42", "diskning"); got.Value != 3 {
 		t.Errorf("average %g, want 3", got.Value)
-	}
-}
-
-// Averages of different prefixes are apart, also of one subject and metric.
-func TestPrefixesAreApart(t *testing.T) {
-	t.Parallel()
-	db, efforts := open(t)
-	prefs := storeOf(t, db, efforts.Table().Name, preferences)
-	ev := ago(t, 0)
-	mustObserve(t, efforts, ema.Observe{Subject: "42", Metric: "ignoreRate", Event: ev, Value: 1}, event.Created)
-	mustObserve(t, prefs, ema.Observe{Subject: "42", Metric: "ignoreRate", Event: ev, Value: 2}, event.Created)
-	for want, store := range map[float64]*ema.Store{1: efforts, 2: prefs} {
-		if got := mustGet(t, store, "42", "ignoreRate"); got.Value != want || got.Samples != 1 {
-			t.Errorf("%+v, want the value %g", got, want)
-		}
-		if all, err := store.All(t.Context(), "42"); err != nil || len(all) != 1 || all[0].Value != want {
-			t.Errorf("All = %+v, %v", all, err)
-		}
-	}
-}
-
-func TestTooOld(t *testing.T) {
-	t.Parallel()
-	_, store := open(t)
-	for i := range 33 {
-		mustObserve(t, store, effort(ago(t, 50-i), float64(i)), event.Created)
-	}
-	before := mustGet(t, store, "42", "diskning")
-	for _, hours := range []int{50, 51} { // dropped from the ring; never seen
-		if out, err := store.Observe(t.Context(), effort(ago(t, hours), 1)); !errors.Is(err, event.ErrTooOld) || out != 0 {
-			t.Errorf("%d hours ago: %v, %v, want too old", hours, out, err)
-		}
-	}
-	mustObserve(t, store, effort(ago(t, 49), 1), event.Duplicate)
-	if after := mustGet(t, store, "42", "diskning"); after != before || after.Samples != 33 {
-		t.Errorf("average %+v after, %+v before", after, before)
 	}
 }
 
@@ -200,30 +165,12 @@ func TestGolden(t *testing.T) {
 func TestNoSamplesIsColdStart(t *testing.T) {
 	t.Parallel()
 	db, store := open(t)
-	put(t, db, store, ddb.Item{"pk": item.S("EFFORT#42"), "sk": item.S("diskning"), "ema": item.N(0), "samples": item.N(0)})
-	put(t, db, store, ddb.Item{"pk": item.S("EFFORT#42"), "sk": item.S("tvätt"), "samples": item.N(3)})
+	recordtest.Put(t, db.Client(), store.Table().Name, ddb.Item{"pk": item.S("EFFORT#42"), "sk": item.S("diskning"), "ema": item.N(0), "samples": item.N(0)})
+	recordtest.Put(t, db.Client(), store.Table().Name, ddb.Item{"pk": item.S("EFFORT#42"), "sk": item.S("tvätt"), "samples": item.N(3)})
 	for metric, samples := range map[string]int64{"diskning": 1, "tvätt": 4} {
 		mustObserve(t, store, ema.Observe{Subject: "42", Metric: metric, Event: ago(t, 0), Value: 8}, event.Created)
 		if got := mustGet(t, store, "42", metric); got.Value != 8 || got.Samples != samples {
 			t.Errorf("%+v, want the value 8 of %d samples", got, samples)
-		}
-	}
-}
-
-func put(t *testing.T, db *dynamotest.DB, store *ema.Store, row ddb.Item) {
-	t.Helper()
-	recordtest.Put(t, db.Client(), store.Table().Name, row)
-}
-
-// Every number that is accepted can be stored and comes back the same.
-func TestNumbers(t *testing.T) {
-	t.Parallel()
-	_, store := open(t)
-	for _, value := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1.0 / 3, -2.5e-7, 1e-130, -1e-130, 1e125, -9.99e125, math.Pi * 1e40, 1 << 53} {
-		metric := "m" + time.Duration(math.Float64bits(value)).String()
-		mustObserve(t, store, ema.Observe{Subject: "42", Metric: metric, Event: ago(t, 0), Value: value}, event.Created)
-		if got := mustGet(t, store, "42", metric); got.Value != value {
-			t.Errorf("%g came back as %g", value, got.Value)
 		}
 	}
 }
@@ -248,84 +195,49 @@ func TestSeparators(t *testing.T) {
 	}
 }
 
-// All follows the pages of a partition of more than 1 MB, by metric.
-func TestAllPages(t *testing.T) {
-	t.Parallel()
-	db, store := open(t)
-	if all, err := store.All(t.Context(), "42"); err != nil || all != nil {
-		t.Errorf("All of nobody = %v, %v", all, err)
-	}
-	want := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "z", "å"}
-	for i, metric := range want {
-		put(t, db, store, ddb.Item{
-			"pk": item.S("EFFORT#42"), "sk": item.S(metric), "ema": item.N(int64(i)), "note": item.S(strings.Repeat("x", 160<<10)),
-		})
-	}
-	var got []string
-	cost := db.Meter(func() {
-		all, err := store.All(t.Context(), "42")
-		if err != nil {
-			t.Error(err)
-		}
-		for i, average := range all {
-			got = append(got, average.Metric)
-			if average.Value != float64(i) || average.Subject != "42" {
-				t.Errorf("%+v", average)
-			}
-		}
-	})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("All (-want +got):\n%s", diff)
-	}
-	if cost.Requests != 2 {
-		t.Errorf("%d requests, want 2 pages", cost.Requests)
-	}
-}
-
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	db, store := open(t)
+	store, err := ema.New(recordtest.Silent(t), "homeops", &ema.Config{Now: recordtest.Clock(clock)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	good := effort(ago(t, 1), 4)
 	change := func(f func(*ema.Observe)) ema.Observe { o := good; f(&o); return o }
-	cost := db.Meter(func() {
-		for name, tc := range map[string]struct {
-			o     ema.Observe
-			field string
-		}{
-			"no subject":   {change(func(o *ema.Observe) { o.Subject = "" }), "Subject"},
-			"long subject": {change(func(o *ema.Observe) { o.Subject = strings.Repeat("#", 681) }), "Subject"},
-			"no metric":    {change(func(o *ema.Observe) { o.Metric = "" }), "Metric"},
-			"no UTF-8":     {change(func(o *ema.Observe) { o.Metric = "\xff" }), "Metric"},
-			"long metric":  {change(func(o *ema.Observe) { o.Metric = strings.Repeat("å", 513) }), "Metric"},
-			"no event":     {change(func(o *ema.Observe) { o.Event = event.Event{} }), "Event"},
-			"future":       {change(func(o *ema.Observe) { o.Event = recordtest.At(t, "2026-03-29T19:00:00.001Z") }), "Event"},
-			"NaN":          {change(func(o *ema.Observe) { o.Value = math.NaN() }), "Value"},
-			"infinite":     {change(func(o *ema.Observe) { o.Value = math.Inf(-1) }), "Value"},
-			"too large":    {change(func(o *ema.Observe) { o.Value = 1e126 }), "Value"},
-			"too small":    {change(func(o *ema.Observe) { o.Value = 1e-131 }), "Value"},
-		} {
-			out, err := store.Observe(t.Context(), tc.o)
-			recordtest.WantBad(t, err, "ema", tc.field, name)
-			if out != 0 {
-				t.Errorf("%s: %v", name, out)
-			}
-			if tc.field == "Subject" {
-				_, err = store.All(t.Context(), tc.o.Subject)
-				recordtest.WantBad(t, err, "ema", tc.field, "All, "+name)
-			}
-			if tc.field == "Subject" || tc.field == "Metric" {
-				_, ok, err := store.Get(t.Context(), tc.o.Subject, tc.o.Metric)
-				recordtest.WantBad(t, err, "ema", tc.field, "Get, "+name)
-				if ok {
-					t.Errorf("Get, %s: found", name)
-				}
+	for name, tc := range map[string]struct {
+		o     ema.Observe
+		field string
+	}{
+		"no subject":   {change(func(o *ema.Observe) { o.Subject = "" }), "Subject"},
+		"long subject": {change(func(o *ema.Observe) { o.Subject = strings.Repeat("#", 681) }), "Subject"},
+		"no metric":    {change(func(o *ema.Observe) { o.Metric = "" }), "Metric"},
+		"no UTF-8":     {change(func(o *ema.Observe) { o.Metric = "\xff" }), "Metric"},
+		"long metric":  {change(func(o *ema.Observe) { o.Metric = strings.Repeat("å", 513) }), "Metric"},
+		"no event":     {change(func(o *ema.Observe) { o.Event = event.Event{} }), "Event"},
+		"future":       {change(func(o *ema.Observe) { o.Event = recordtest.At(t, "2026-03-29T19:00:00.001Z") }), "Event"},
+		"NaN":          {change(func(o *ema.Observe) { o.Value = math.NaN() }), "Value"},
+		"infinite":     {change(func(o *ema.Observe) { o.Value = math.Inf(-1) }), "Value"},
+		"too large":    {change(func(o *ema.Observe) { o.Value = 1e126 }), "Value"},
+		"too small":    {change(func(o *ema.Observe) { o.Value = 1e-131 }), "Value"},
+	} {
+		out, err := store.Observe(t.Context(), tc.o)
+		recordtest.WantBad(t, err, "ema", tc.field, name)
+		if out != 0 {
+			t.Errorf("%s: %v", name, out)
+		}
+		if tc.field == "Subject" {
+			_, err = store.All(t.Context(), tc.o.Subject)
+			recordtest.WantBad(t, err, "ema", tc.field, "All, "+name)
+		}
+		if tc.field == "Subject" || tc.field == "Metric" {
+			_, ok, err := store.Get(t.Context(), tc.o.Subject, tc.o.Metric)
+			recordtest.WantBad(t, err, "ema", tc.field, "Get, "+name)
+			if ok {
+				t.Errorf("Get, %s: found", name)
 			}
 		}
-	})
-	if cost.Requests != 0 {
-		t.Errorf("%d requests were sent", cost.Requests)
 	}
-	mustObserve(t, store, change(func(o *ema.Observe) { o.Subject = strings.Repeat("#", 680) }), event.Created)
+	_, live := open(t)
+	mustObserve(t, live, change(func(o *ema.Observe) { o.Subject = strings.Repeat("#", 680) }), event.Created)
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -353,6 +265,9 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: a store", name)
 		}
 	}
+	if _, err := ema.New(db, "homeops", &ema.Config{Alpha: 1}); err != nil {
+		t.Error(err)
+	}
 }
 
 // A row that cannot be read is an error everywhere, and is never written over.
@@ -377,21 +292,4 @@ func TestUnreadableRow(t *testing.T) {
 // named reports whether err is of the method and says what.
 func named(err error, method, what string) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "ema: "+method+" on table ") && strings.Contains(err.Error(), what)
-}
-
-func TestMissingTable(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
-	store, err := ema.New(db.Client(), db.Name("nowhere"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, observe := store.Observe(t.Context(), effort(recordtest.At(t, "2025-03-29T17:15:00Z"), 1))
-	_, _, get := store.Get(t.Context(), "s", "m")
-	_, all := store.All(t.Context(), "s")
-	for i, err := range []error{observe, get, all} {
-		if method := []string{"Observe", "Get", "All"}[i]; !named(err, method, "ResourceNotFound") {
-			t.Errorf("%s: %v", method, err)
-		}
-	}
 }

@@ -16,14 +16,6 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// putLarge stores a row of 160 KB.
-func putLarge(t *testing.T, db *dynamotest.DB, table, pk, sk string) {
-	t.Helper()
-	recordtest.Put(t, db.Client(), table, ddb.Item{
-		"pk": item.S(pk), "sk": item.S(sk), "totalCount": item.N(3), "note": item.S(strings.Repeat("x", 160<<10)),
-	})
-}
-
 // fill observes 40 events, each 25 hours after the one before, so that the row
 // has every day, every hour and all the recent events it can have.
 func fill(t *testing.T, store *pattern.Store, o pattern.Observe) {
@@ -32,11 +24,6 @@ func fill(t *testing.T, store *pattern.Store, o pattern.Observe) {
 		o.Event = recordtest.Event(t, clock.Add(time.Duration(i-40)*25*time.Hour), "test")
 		mustObserve(t, store, o, event.Created)
 	}
-}
-
-func stored(t *testing.T, db *dynamotest.DB, table, pk, sk string) ddb.Item {
-	t.Helper()
-	return recordtest.Row(t, db.Client(), table, ddb.Item{"pk": item.S(pk), "sk": item.S(sk)})
 }
 
 func TestPrices(t *testing.T) {
@@ -89,13 +76,9 @@ func TestPricesBeyond(t *testing.T) {
 // its local version do not report what a refusal costs.
 func TestPriceOfARace(t *testing.T) {
 	t.Parallel()
-	db, other := open(t, tzclock.Stockholm)
-	intrude := func() { mustObserve(t, other, washing(recordtest.At(t, "2026-03-28T17:15:00Z")), event.Created) }
+	db, store := open(t, tzclock.Stockholm)
+	intrude := func() { mustObserve(t, store, washing(recordtest.At(t, "2026-03-28T17:15:00Z")), event.Created) }
 	db.Inject(dynamotest.Fault{Do: dynamotest.Before(intrude), Op: "UpdateItem"})
-	store, err := pattern.New(db.Client(), other.Table().Name, tzclock.Stockholm, &pattern.Config{Now: recordtest.Clock(clock)})
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := washing(recordtest.At(t, "2026-03-29T17:15:00Z"))
 	cost := db.Meter(func() { mustObserve(t, store, o, event.Created) })
 	want := dynamotest.Price{Requests: 2 + 3, RCU: 1 + 1, WCU: 1 + 2}
@@ -103,7 +86,7 @@ func TestPriceOfARace(t *testing.T) {
 		want.WCU--
 	}
 	cost.Want(t, want)
-	if got := mustGet(t, other, o.Scope, o.Actor, o.Name); got.Total != 2 {
+	if got := mustGet(t, store, o.Scope, o.Actor, o.Name); got.Total != 2 {
 		t.Errorf("total %d, want 2", got.Total)
 	}
 }
@@ -114,7 +97,7 @@ func TestRowSize(t *testing.T) {
 	db, store := open(t, tzclock.UTC)
 	o := pattern.Observe{Scope: strings.Repeat("s", 50), Actor: strings.Repeat("a", 50), Name: strings.Repeat("n", 50)}
 	fill(t, store, o)
-	row := stored(t, db, store.Table().Name, "PATTERN#"+o.Scope+"#"+o.Actor, o.Name)
+	row := recordtest.Row(t, db.Client(), store.Table().Name, ddb.Item{"pk": item.S("PATTERN#" + o.Scope + "#" + o.Actor), "sk": item.S(o.Name)})
 	days, _ := item.Map(row, "dayOfWeekCounts")
 	hours, _ := item.Map(row, "hourOfDayCounts")
 	if len(days) != 7 || len(hours) != 24 {

@@ -100,18 +100,6 @@ func ExampleStore_ObserveAll() {
 	// 2 <nil>
 }
 
-func ExampleStore_Erase() {
-	ctx := context.Background()
-	habits := learn(ctx, "order", "2025-03-16 19:10", "2025-03-19 20:05")
-
-	fmt.Println(habits.Erase(ctx, "shop-7", "42"))
-	_, ok, err := habits.Get(ctx, "shop-7", "42", "order")
-	fmt.Println(ok, err)
-	// Output:
-	// 1 <nil>
-	// false <nil>
-}
-
 func ExampleStore_Get() {
 	ctx := context.Background()
 	habits := learn(ctx, "order", "2025-03-16 19:10", "2025-03-19 20:05", "2025-03-23 19:40", "2025-03-31 07:30")

@@ -17,21 +17,13 @@ func TestPeaks(t *testing.T) {
 		ok    bool
 	}{
 		"nothing yet": {day: time.Monday},
-		"one of each": {
-			habit: pattern.Habit{ByDay: [7]int64{time.Sunday: 1}, ByHour: [24]int64{23: 1}},
-			day:   time.Sunday, hour: 23, ok: true,
-		},
 		"the most": {
 			habit: pattern.Habit{ByDay: [7]int64{3, 1, 4, 1, 5, 9, 2}, ByHour: [24]int64{0: 3, 7: 5, 22: 4}},
 			day:   time.Friday, hour: 7, ok: true,
 		},
-		"a tie goes to the first in the week and the day": {
-			habit: pattern.Habit{ByDay: [7]int64{time.Sunday: 2, time.Saturday: 2, time.Tuesday: 2}, ByHour: [24]int64{9: 2, 8: 2}},
-			day:   time.Tuesday, hour: 8, ok: true,
-		},
-		"a tie of the weekend": {
-			habit: pattern.Habit{ByDay: [7]int64{time.Sunday: 2, time.Saturday: 2}, ByHour: [24]int64{0: 1, 23: 1}},
-			day:   time.Saturday, hour: 0, ok: true,
+		"a tie goes to the first in the week, which Monday begins, and the day": {
+			habit: pattern.Habit{ByDay: [7]int64{time.Sunday: 2, time.Saturday: 2}, ByHour: [24]int64{23: 2, 8: 2}},
+			day:   time.Saturday, hour: 8, ok: true,
 		},
 	} {
 		if day, ok := tc.habit.PeakDay(); day != tc.day || ok != tc.ok {

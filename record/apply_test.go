@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -165,43 +165,12 @@ func TestApply(t *testing.T) {
 	if diff := cmp.Diff(want, stored(t, db, rows.Table().Name)); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
 	}
-	if len(spy.reads) != 4 || len(spy.updates) != 2 {
-		t.Errorf("%d reads and %d writes, want 4 and 2", len(spy.reads), len(spy.updates))
+	if len(spy.reads) != 4 || len(spy.updates) != 2 || !aws.ToBool(spy.reads[0].ConsistentRead) {
+		t.Errorf("%d reads and %d writes, want 4 consistent ones and 2", len(spy.reads), len(spy.updates))
 	}
-}
-
-func TestLostReplies(t *testing.T) {
-	t.Parallel()
-	for do, want := range map[dynamotest.Effect]event.Outcome{
-		dynamotest.LoseReply:   event.Duplicate, // its own write, which says the same
-		dynamotest.LoseRequest: event.Created,
-	} {
-		t.Run(do.String(), func(t *testing.T) {
-			t.Parallel()
-			db, _, rows := open(t)
-			mustApply(t, rows, 1, event.Created)
-			db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
-			mustApply(t, rows, 2, want)
-			if diff := cmp.Diff(row{Count: 2, Version: 2, Sum: 3, Ring: 2}, stored(t, db, rows.Table().Name)); diff != "" {
-				t.Errorf("row (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// When every reply is lost the caller gets the error, and its repetition the
-// truth.
-func TestAllRepliesLost(t *testing.T) {
-	t.Parallel()
-	db, _, rows := open(t)
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
-	if out, err := rows.Apply(t.Context(), applied(at(t, 1), plus(1))); err == nil || out != 0 {
-		t.Fatalf("Apply = %v, %v, want an error", out, err)
-	}
-	db.Heal()
-	mustApply(t, rows, 1, event.Duplicate)
-	if got := stored(t, db, rows.Table().Name); got.Count != 1 || got.Sum != 1 {
-		t.Errorf("row %+v, want one event", got)
+	f := record.Read(recordtest.Row(t, db.Client(), rows.Table().Name, theKey))
+	if f.Text("type") != "SUM" || f.Text("updatedAt") != "2026-03-29T12:00:00.000Z" || f.Err() != nil {
+		t.Errorf("type %s at %s, %v", f.Text("type"), f.Text("updatedAt"), f.Err())
 	}
 }
 
@@ -210,6 +179,13 @@ func TestTooOld(t *testing.T) {
 	db, spy, rows := open(t)
 	for i := range 32 {
 		mustApply(t, rows, 10+i, event.Created)
+	}
+	kept := recordtest.Row(t, db.Client(), rows.Table().Name, theKey)
+	for _, attribute := range []string{"pk", "sk", "type", "n", "sum"} {
+		delete(kept, attribute)
+	}
+	if size := item.Size(kept); size < 560 || size > 570 {
+		t.Errorf("the package keeps %d bytes in a row with a full ring", size)
 	}
 	before := stored(t, db, rows.Table().Name)
 	out, err := rows.Apply(t.Context(), applied(at(t, 9), plus(9)))
@@ -231,75 +207,24 @@ func TestUnreadable(t *testing.T) {
 		"n":       `, "n": {"S": "1"}`,
 		"sum":     `, "n": {"N": "1"}, "sum": {"N": "1.5"}`,
 	} {
-		t.Run(attribute, func(t *testing.T) {
-			t.Parallel()
-			db, spy, rows := open(t)
-			put(t, db, rows.Table().Name, attributes)
-			out, err := rows.Apply(t.Context(), applied(at(t, 1), plus(1)))
-			if err == nil || out != 0 || !strings.HasPrefix(err.Error(), "sums: Apply on table ") || !strings.Contains(err.Error(), attribute) {
-				t.Errorf("Apply = %v, %v", out, err)
-			}
-			if len(spy.updates) != 0 {
-				t.Error("the row was written")
-			}
-		})
-	}
-}
-
-// The requests themselves: constant expressions, every name aliased, and a
-// condition for each way a row can stand.
-func TestRequests(t *testing.T) {
-	t.Parallel()
-	const set = "SET #type = :type, #version = :version, #recent = :recent, #updatedAt = :updatedAt, #count = :count, #own0 = :own0"
-	names := map[string]string{
-		"#type": "type", "#version": "version", "#recent": "recent", "#updatedAt": "updatedAt", "#count": "n", "#own0": "sum",
-	}
-	for condition, tc := range map[string]struct {
-		stood string
-		pk    bool
-	}{
-		"attribute_not_exists(#pk)":                                                                 {pk: true},
-		"#version = :stood AND #recent = :ring AND #count = :stoodCount":                            {stood: `, "version": {"N": "2"}, "n": {"N": "3"}, "recent": {"B": ""}`},
-		"#version = :stood AND #recent = :ring":                                                     {stood: `, "version": {"N": "2"}, "recent": {"B": ""}`},
-		"#version = :stood AND attribute_not_exists(#recent) AND #count = :stoodCount":              {stood: `, "version": {"N": "2"}, "n": {"N": "3"}`},
-		"#version = :stood AND attribute_not_exists(#recent)":                                       {stood: `, "version": {"N": "2"}`},
-		"attribute_not_exists(#version) AND #count = :stood":                                        {stood: `, "n": {"N": "3"}`},
-		"attribute_exists(#pk) AND attribute_not_exists(#version) AND attribute_not_exists(#count)": {stood: `, "x": {"N": "3"}`, pk: true},
-	} {
-		t.Run(condition, func(t *testing.T) {
-			t.Parallel()
-			db, spy, rows := open(t)
-			if tc.stood != "" {
-				put(t, db, rows.Table().Name, tc.stood)
-			}
-			mustApply(t, rows, 1, event.Created)
-			in := spy.updates[0]
-			if got := *in.UpdateExpression; got != set {
-				t.Errorf("update %s", got)
-			}
-			if got := *in.ConditionExpression; got != condition {
-				t.Errorf("condition %s", got)
-			}
-			want := map[string]string{}
-			for alias, name := range names {
-				want[alias] = name
-			}
-			if tc.pk {
-				want["#pk"] = "pk"
-			}
-			if diff := cmp.Diff(want, in.ExpressionAttributeNames); diff != "" {
-				t.Errorf("names (-want +got):\n%s", diff)
-			}
-			if got := in.ExpressionAttributeValues; item.Text(got, ":type") != "SUM" || item.Text(got, ":updatedAt") != "2026-03-29T12:00:00.000Z" {
-				t.Errorf("type %v at %v", got[":type"], got[":updatedAt"])
-			}
-			if !aws.ToBool(spy.reads[0].ConsistentRead) {
-				t.Error("the row was not read consistently, which would cost a write in vain")
-			}
-			if in.ReturnValuesOnConditionCheckFailure != types.ReturnValuesOnConditionCheckFailureAllOld {
-				t.Error("a refusal would not tell what stands there")
-			}
-		})
+		db, spy, rows := open(t)
+		put(t, db, rows.Table().Name, attributes)
+		out, err := rows.Apply(t.Context(), applied(at(t, 1), plus(1)))
+		if err == nil || out != 0 || !strings.HasPrefix(err.Error(), "sums: Apply on table ") || !strings.Contains(err.Error(), attribute) {
+			t.Errorf("Apply = %v, %v", out, err)
+		}
+		if len(spy.updates) != 0 {
+			t.Error("the row was written")
+		}
+		if attribute != "sum" {
+			continue
+		}
+		if got, ok, err := rows.Get(t.Context(), "p", "s"); got != 0 || ok || err == nil || !strings.HasPrefix(err.Error(), "sums: Get on table ") {
+			t.Errorf("Get = %v, %v, %v", got, ok, err)
+		}
+		if all, err := rows.All(t.Context(), "p"); all != nil || err == nil || !strings.HasPrefix(err.Error(), "sums: All on table ") {
+			t.Errorf("All = %v, %v", all, err)
+		}
 	}
 }
 
@@ -314,5 +239,71 @@ func TestAnOlderWriterErasesTheRing(t *testing.T) {
 	mustApply(t, rows, 1, event.Created)
 	if diff := cmp.Diff(row{Count: 2, Version: 1, Sum: 2, Ring: 1}, stored(t, db, rows.Table().Name)); diff != "" {
 		t.Errorf("row (-want +got):\n%s", diff)
+	}
+}
+
+// An event that comes again and would add something else is told, with what it
+// added, which stands.
+func TestAnotherAmountIsTold(t *testing.T) {
+	t.Parallel()
+	db, _, rows, _ := openExact(t)
+	wantApply(t, rows, adds(at(t, 1), 5), event.Created)
+	want := record.AddError{Recorded: map[string]int64{"sum": 5}, Given: map[string]int64{"sum": 7}}
+	wantTold := func(by string, out event.Outcome, err error) {
+		t.Helper()
+		told, ok := errors.AsType[*record.AddError](err)
+		if out != 0 || !ok {
+			t.Fatalf("%s = %v, %v", by, out, err)
+		}
+		if diff := cmp.Diff(want, *told); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", by, diff)
+		}
+	}
+	out, err := rows.Apply(t.Context(), adds(at(t, 1), 7))
+	wantTold("Apply", out, err)
+	outcomes, err := rows.ApplyAll(t.Context(), record.ApplyAll{
+		Partition: "p", Sort: "s", Events: []event.Event{at(t, 0), at(t, 1), at(t, 2)},
+		Add: func(event.Event) map[string]int64 { return map[string]int64{"sum": 7} },
+	})
+	if outcomes[0] != event.Created || outcomes[2] != event.Created {
+		t.Errorf("the others: %v", outcomes)
+	}
+	wantTold("ApplyAll", outcomes[1], err)
+	_, out, err = commit(t, db, rows.Table().Name, mustItem(t, rows, adds(at(t, 1), 7), 2))
+	wantTold("ApplyItem", out, err)
+	wantApply(t, rows, applied(at(t, 1), plus(9)), event.Duplicate) // Next gives no amount to compare
+	wantApply(t, rows, applied(at(t, 3), plus(1)), event.Created)
+	wantApply(t, rows, adds(at(t, 3), 2), event.Duplicate)
+	wantSum(t, db, rows.Table().Name, 4, 5+7+7+1)
+}
+
+// Others write before the first try and in each pause. The caller then computes from
+// the row as it is after its pauses, not as it was before them.
+func TestOthersWriteInEachPause(t *testing.T) {
+	t.Parallel()
+	for op, of := range map[string]func(*testing.T, record.ExactAPI) *record.Rows[int64]{
+		"TransactWriteItems": func(t *testing.T, api record.ExactAPI) *record.Rows[int64] { return exact(t, api, "rows") },
+		"UpdateItem":         func(t *testing.T, api record.ExactAPI) *record.Rows[int64] { return sums(t, api, "rows") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			db := dynamotest.New(t, nil)
+			rows := of(t, db.Client())
+			recordtest.Create(t, db.Client(), rows.Table())
+			others := 0
+			meddle := func() {
+				others++
+				wantApply(t, rows, applied(at(t, others), plus(1)), event.Created)
+			}
+			meddle()
+			db.Inject(dynamotest.Fault{Op: "GetItem", Do: dynamotest.After(func() {
+				meddle()
+				db.Inject(dynamotest.Fault{Op: op, Times: 2, Do: dynamotest.After(meddle)}) // each refusal
+			})})
+			ctx, meter := dynamotest.WithMeter(t.Context())
+			out, err := rows.Apply(ctx, applied(at(t, 100), plus(1)))
+			if reads := meter.Cost().ByOp["GetItem"]; out != event.Created || err != nil || reads != 2 || others != 4 {
+				t.Errorf("%s: %v, %v, %d reads, and %d writes of others", op, out, err, reads, others)
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package record_test
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,10 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 func TestGetAndAll(t *testing.T) {
@@ -57,21 +61,6 @@ func TestGetAndAll(t *testing.T) {
 	}
 }
 
-// A row that cannot be read is an error which names the method, and no value.
-func TestRowsThatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	db, _, rows := open(t)
-	put(t, db, rows.Table().Name, `, "sum": {"S": "many"}`)
-	got, ok, err := rows.Get(t.Context(), "p", "s")
-	if want := "sums: Get on table " + rows.Table().Name + ": attribute sum"; got != 0 || ok || err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("Get = %v, %v, %v, want %s…", got, ok, err, want)
-	}
-	all, err := rows.All(t.Context(), "p")
-	if want := "sums: All on table " + rows.Table().Name + ": attribute sum"; all != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("All = %v, %v, want %s…", all, err, want)
-	}
-}
-
 // Bad events are refused before anything is sent.
 func TestApplyRefusesEventsAhead(t *testing.T) {
 	t.Parallel()
@@ -82,5 +71,146 @@ func TestApplyRefusesEventsAhead(t *testing.T) {
 		if out != 0 {
 			t.Errorf("Apply = %v, %v", out, err)
 		}
+	}
+}
+
+// logs is a kind of row that holds the numbers of its events, in the order in
+// which they were applied.
+func logs(t *testing.T, api record.API, table string) *record.Rows[[]string] {
+	t.Helper()
+	kind := record.Kind[[]string]{
+		Package: "logs", Type: "LOG", Count: "n",
+		Decode: func(row record.Item) ([]string, error) { return strings.Fields(record.Read(row).Text("log")), nil },
+	}
+	rows, err := record.New(api, table, kind, &record.Config{Now: recordtest.Clock(now), ConsistentReads: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// numbered returns the events of the numbers, and a Next that logs a number.
+func numbered(t *testing.T, numbers ...int) ([]event.Event, record.Next) {
+	t.Helper()
+	events, of := make([]event.Event, len(numbers)), map[event.Event]int{}
+	for i, n := range numbers {
+		events[i] = recordtest.Event(t, now.Add(time.Duration(n-10_000)*time.Second), strconv.Itoa(n))
+		of[events[i]] = n
+	}
+	return events, func(row record.Item, ev event.Event) (record.Item, error) {
+		return record.Item{"log": record.Text(record.Read(row).Text("log") + " " + strconv.Itoa(of[ev]))}, nil
+	}
+}
+
+// applyAll applies the events of the numbers and returns what each was answered.
+func applyAll(t *testing.T, rows *record.Rows[[]string], numbers ...int) []string {
+	t.Helper()
+	events, next := numbered(t, numbers...)
+	outcomes, err := rows.ApplyAll(t.Context(), record.ApplyAll{Partition: "p", Sort: "s", Events: events, Next: next})
+	return answers(t, outcomes, err)
+}
+
+func answers(t *testing.T, outcomes []event.Outcome, err error) []string {
+	t.Helper()
+	told := make([]string, len(outcomes))
+	for i, out := range outcomes {
+		told[i] = out.String()
+	}
+	left, ok := errors.AsType[*event.LeftoverError](err)
+	if err != nil && !ok {
+		t.Fatal(err)
+	}
+	if ok {
+		for _, l := range left.Leftovers {
+			if outcomes[l.Index] != 0 || l.Key != "" {
+				t.Errorf("leftover %d is %v", l.Index, outcomes[l.Index])
+			}
+			if told[l.Index] = "failed"; errors.Is(l.Err, event.ErrTooOld) {
+				told[l.Index] = "too old"
+			}
+		}
+	}
+	return told
+}
+
+// logged returns the numbers in the row.
+func logged(t *testing.T, rows *record.Rows[[]string]) []int {
+	t.Helper()
+	text, _, err := rows.Get(t.Context(), "p", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int
+	for _, digits := range text {
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
+}
+
+// openLogs returns rows of logs on a table of their own, behind a spy.
+func openLogs(t *testing.T) (*dynamotest.DB, *spy, *record.Rows[[]string]) {
+	t.Helper()
+	db, s, rows := open(t)
+	return db, s, logs(t, s, rows.Table().Name)
+}
+
+// Every reply of every write may be lost: the row that refuses the SDK's
+// repetition holds all that the write counted, so none of it is too old. The row has
+// the events in ascending order.
+func TestBurstWithLostReplies(t *testing.T) {
+	t.Parallel()
+	for nth := 1; nth <= 7; nth++ {
+		for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+			db, _, rows := openLogs(t)
+			db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Nth: nth})
+			numbers := upTo(200)
+			slices.Reverse(numbers)
+			for i, told := range applyAll(t, rows, numbers...) {
+				own := do == dynamotest.LoseReply && numbers[i]/32 == nth-1
+				if want := map[bool]string{false: "created", true: "duplicate"}[own]; told != want {
+					t.Errorf("%v %d: event %d is %s, want %s", do, nth, numbers[i], told, want)
+				}
+			}
+			if got := logged(t, rows); !slices.Equal(got, upTo(200)) {
+				t.Errorf("the row has %v", got)
+			}
+		}
+	}
+}
+
+// Where the row has counted later events, a write takes no more than the row
+// remembers: here three at a time.
+func TestBurstBeneathLaterEvents(t *testing.T) {
+	t.Parallel()
+	_, spy, rows := openLogs(t)
+	for n := range 29 {
+		applyAll(t, rows, 100+n)
+	}
+	before := len(spy.updates)
+	if got := applyAll(t, rows, 1, 2, 3, 4, 5, 6, 7); slices.ContainsFunc(got, func(told string) bool { return told != "created" }) {
+		t.Errorf("answers %v", got)
+	}
+	if got := len(spy.updates) - before; got != 3 {
+		t.Errorf("%d writes, want 3", got)
+	}
+	spy.before = func(int, *dynamodb.UpdateItemInput) error { // which makes the row forget 5
+		spy.before = nil
+		applyAll(t, rows, 200)
+		return nil
+	}
+	if got := applyAll(t, rows, 4, 5, 6, 8); !slices.Equal(got, []string{"too old", "duplicate", "duplicate", "created"}) {
+		t.Errorf("answers %v", got)
 	}
 }

@@ -2,12 +2,13 @@ package record_test
 
 import (
 	"errors"
-	"math/rand/v2"
+	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
+	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -66,59 +67,18 @@ func wantStatus(t *testing.T, rows *record.Rows[string], want string) {
 	}
 }
 
-// Law: the event that happened last wins, in whatever order and however often
-// the events arrive, whatever is lost.
-func TestTheLastEventWins(t *testing.T) {
+// An attribute of the Kind that the event does not give is removed, and so is one
+// with a nil value. All others stay.
+func TestSetRow(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
-		rnd := rand.New(rand.NewPCG(seed, 3))
-		db, _, rows := openStatuses(t)
-		last := -1
-		for range 12 {
-			i := rnd.IntN(9)
-			lost := rnd.IntN(3) == 0
-			if lost {
-				db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
-			}
-			want := "created"
-			switch {
-			case i < last:
-				want = "superseded"
-			case i == last, lost:
-				want = "duplicate"
-			}
-			mustSet(t, rows, set(t, i), want)
-			last = max(last, i)
-			wantStatus(t, rows, strconv.Itoa(last))
-		}
-	}
-}
-
-// The request itself. An attribute of the Kind that the event does not give is
-// removed, and so is one with a nil value. All others stay.
-func TestSetRequest(t *testing.T) {
-	t.Parallel()
-	db, spy, rows := openStatuses(t)
+	db, _, rows := openStatuses(t)
 	put(t, db, rows.Table().Name, `, "status": {"S": "older"}, "note": {"S": "!"}, "and": {"N": "7"}, "kept": {"S": "x"}`)
 	s := set(t, 1)
-	s.Values["note"], s.Values["more"] = nil, record.Int(3)
+	s.Rank, s.Values["note"], s.Values["more"] = 2, nil, record.Int(3)
 	mustSet(t, rows, s, "created")
-	in := spy.updates[0]
-	if got, want := *in.UpdateExpression, "SET #type = :type, #event = :event, #updatedAt = :updatedAt, #own1 = :own1, #own3 = :own3 REMOVE #own0, #own2"; got != want {
-		t.Errorf("update %s, want %s", got, want)
-	}
-	if got, want := *in.ConditionExpression, "attribute_not_exists(#event) OR #event < :event"; got != want {
-		t.Errorf("condition %s, want %s", got, want)
-	}
-	if in.ReturnValuesOnConditionCheckFailure != types.ReturnValuesOnConditionCheckFailureAllOld {
-		t.Error("a refusal would not show what stands")
-	}
-	if in.ReturnValues != types.ReturnValueAllOld {
-		t.Error("a write would not show what it replaced")
-	}
 	want := record.Item{
-		"pk": record.Text("p"), "sk": record.Text("s"), "type": record.Text("STATUS"), "event": record.Text(at(t, 1).String()),
-		"updatedAt": record.Time(now), "status": record.Text("1"), "more": record.Int(3), "kept": record.Text("x"),
+		"pk": record.Text("p"), "sk": record.Text("s"), "type": record.Text("STATUS"), "updatedAt": record.Time(now), "status": record.Text("1"),
+		"event": record.Text(at(t, 1).String()[:10] + "r002" + at(t, 1).String()[10:]), "more": record.Int(3), "kept": record.Text("x"),
 	}
 	stored := recordtest.Row(t, db.Client(), rows.Table().Name, theKey)
 	if diff := cmp.Diff(want, stored, cmp.Comparer(sameValue)); diff != "" {
@@ -134,15 +94,14 @@ func sameValue(a, b types.AttributeValue) bool {
 func TestSetMeetsAConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		_, spy, first := openOn(t, dynamotest.New(t, nil))
-		rows := statuses(t, spy, first.Table().Name)
-		spy.before = func(write int, _ *dynamodb.UpdateItemInput) error {
-			if write < 3 {
+		api := &scripted{}
+		api.write = func() error {
+			if api.tries < 3 {
 				return &types.TransactionConflictException{}
 			}
 			return nil
 		}
-		mustSet(t, rows, set(t, 1), "created")
+		mustSet(t, statuses(t, api, "rows"), set(t, 1), "created")
 	})
 }
 
@@ -159,6 +118,7 @@ func TestSetRefuses(t *testing.T) {
 		"a rank below 0":      {"Rank", func(s *record.Set) { s.Rank = -1 }},
 		"a rank of 4 digits":  {"Rank", func(s *record.Set) { s.Rank = 1000 }},
 		"no values":           {"Values", func(s *record.Set) { s.Values = nil }},
+		"a nil pointer":       {"Values", func(s *record.Set) { s.Values["status"] = (*types.AttributeValueMemberS)(nil) }},
 		"a kept attribute":    {"Values", func(s *record.Set) { s.Values["updatedAt"] = record.Text("x") }},
 		"an unknown one":      {"Values", func(s *record.Set) { s.Values["other"] = record.Text("x") }},
 		"an unknown, removed": {"Values", func(s *record.Set) { s.Values["other"] = nil }},
@@ -185,12 +145,154 @@ func TestSetRefuses(t *testing.T) {
 	recordtest.WantBad(t, err, "reader", "Kind.Attributes", out)
 }
 
-// What failed is neither a duplicate nor superseded.
-func TestSetFails(t *testing.T) {
+// same returns two events of one time; the first sorts before the second.
+func same(t *testing.T, seconds int) (less, greater event.Event) {
+	t.Helper()
+	when := now.Add(time.Duration(seconds) * time.Second)
+	events := []event.Event{recordtest.Event(t, when, "charge", "1"), recordtest.Event(t, when, "charge", "2")}
+	slices.SortFunc(events, event.Event.Compare)
+	return events[0], events[1]
+}
+
+// sets is a Set of a status.
+func sets(ev event.Event, rank int, status string) record.Set {
+	return record.Set{Partition: "p", Sort: "s", Event: ev, Rank: rank, Values: record.Item{"status": record.Text(status)}}
+}
+
+// told is the answer of Set in one word.
+func told(t *testing.T, rows *record.Rows[string], s record.Set) string {
+	t.Helper()
+	out, err := rows.Set(t.Context(), s)
+	tie, tied := errors.AsType[*record.TieError](err)
+	switch {
+	case tied && tie.Stands && out == event.Created:
+		return "stands"
+	case tied && !tie.Stands && out == 0:
+		return "tied"
+	case errors.Is(err, event.ErrSuperseded) && out == 0:
+		return "superseded"
+	case err != nil:
+		t.Fatal(out, err)
+	}
+	return out.String()
+}
+
+// The answers to a second event, by what the first one was.
+func TestAnswersOfSet(t *testing.T) {
 	t.Parallel()
-	down := errors.New("down")
-	out, err := statuses(t, recordtest.Down(down), "rows").Set(t.Context(), set(t, 1))
-	if !errors.Is(err, down) || errors.Is(err, event.ErrSuperseded) || out != 0 || err.Error() != "statuses: Set on table rows: down" {
+	_, _, rows := openStatuses(t)
+	less, greater := same(t, 0)
+	later, _ := same(t, 1)
+	for i, tc := range []struct {
+		first, second record.Set
+		want          string
+	}{
+		{sets(less, 0, "a"), sets(later, 0, "b"), "created"},
+		{sets(later, 0, "a"), sets(less, 0, "b"), "superseded"},
+		{sets(later, 0, "a"), sets(less, 999, "a"), "superseded"},
+		{sets(less, 0, "a"), sets(less, 0, "a"), "duplicate"},
+		{sets(less, 7, "a"), sets(less, 7, "b"), "tied"},      // one event that says two things
+		{sets(less, 0, "a"), sets(less, 1, "b"), "created"},   // the same event, by a program with ranks
+		{sets(less, 1, "a"), sets(less, 0, "b"), "duplicate"}, // and by one that has none yet
+		{sets(greater, 0, "a"), sets(less, 1, "b"), "created"},
+		{sets(less, 1, "a"), sets(greater, 0, "b"), "superseded"},
+		{sets(greater, 9, "a"), sets(less, 10, "b"), "created"},
+		{sets(less, 0, "a"), sets(greater, 0, "a"), "created"},
+		{sets(greater, 0, "a"), sets(less, 0, "a"), "duplicate"},
+		{sets(less, 0, "a"), sets(greater, 0, "b"), "stands"},
+		{sets(greater, 0, "a"), sets(less, 0, "b"), "tied"},
+		{sets(less, 999, "a"), sets(greater, 999, "b"), "stands"},
+	} {
+		tc.first.Sort, tc.second.Sort = fmt.Sprint(i), fmt.Sprint(i)
+		mustSet(t, rows, tc.first, "created")
+		want := tc.second.Values["status"]
+		if got := told(t, rows, tc.second); got != tc.want {
+			t.Errorf("%d: %s, want %s", i, got, tc.want)
+		} else if got != "created" && got != "stands" {
+			want = tc.first.Values["status"]
+		}
+		if got, _, err := rows.Get(t.Context(), "p", fmt.Sprint(i)); err != nil || !sameValue(record.Text(got), want) {
+			t.Errorf("%d: the row has %s, %v", i, got, err)
+		}
+	}
+}
+
+// A tie names the method and the table.
+func TestTies(t *testing.T) {
+	t.Parallel()
+	_, _, rows := openStatuses(t)
+	less, greater := same(t, 0)
+	mustSet(t, rows, sets(less, 1, "settled"), "created")
+	s := sets(greater, 1, "reversed")
+	s.Method = "Settle"
+	if out, err := rows.Set(t.Context(), s); out != event.Created || err.Error() != "statuses: Settle on table "+rows.Table().Name+": record: the event replaced other values of an event with the same time and rank" {
 		t.Errorf("Set = %v, %v", out, err)
+	}
+	if out, err := rows.Set(t.Context(), sets(less, 1, "settled")); out != 0 || err.Error() != "statuses: Set on table "+rows.Table().Name+": record: an event with the same time and rank has set other values" {
+		t.Errorf("Set = %v, %v", out, err)
+	}
+	wantStatus(t, rows, "reversed")
+}
+
+// Values of a tie are compared as DynamoDB compares them.
+func TestValuesOfATie(t *testing.T) {
+	t.Parallel()
+	_, _, rows := openStatuses(t)
+	less, greater := same(t, 0)
+	n := func(text string) types.AttributeValue { return &types.AttributeValueMemberN{Value: text} }
+	ss := func(texts ...string) types.AttributeValue { return &types.AttributeValueMemberSS{Value: texts} }
+	ns := func(texts ...string) types.AttributeValue { return &types.AttributeValueMemberNS{Value: texts} }
+	bs := func(texts ...string) types.AttributeValue {
+		set := &types.AttributeValueMemberBS{}
+		for _, text := range texts {
+			set.Value = append(set.Value, []byte(text))
+		}
+		return set
+	}
+	list := func(of ...types.AttributeValue) types.AttributeValue { return &types.AttributeValueMemberL{Value: of} }
+	entries := func(of record.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: of} }
+	b := func(text string) types.AttributeValue { return &types.AttributeValueMemberB{Value: []byte(text)} }
+	flag := func(v bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: v} }
+	null := &types.AttributeValueMemberNULL{Value: true}
+	text := record.Text
+	for i, tc := range []struct {
+		a, b types.AttributeValue
+		same bool
+	}{
+		{text("1"), text("1"), true},
+		{text("1"), text("1.0"), false},
+		{n("1"), n("1.0"), true},
+		{n("-0.5"), n("-5e-1"), true},
+		{n("1E125"), n("1E124"), false},
+		{n("0.1"), n("0.10000000000000000000000000000000000001"), false},
+		{b("x"), b("y"), false},
+		{flag(true), flag(false), false},
+		{null, null, true},
+		{nil, nil, true},
+		{ss("a", "b"), ss("b", "a"), true},
+		{ss("a", "b"), ss("a", "c"), false},
+		{ns("1", "20"), ns("2e1", "1.0"), true},
+		{ns("1", "20"), ns("1", "2"), false},
+		{bs("a", "b"), bs("b", "a"), true},
+		{bs("a", "b"), bs("b"), false},
+		{list(n("1"), text("a")), list(n("1.0"), text("a")), true},
+		{list(n("1"), n("2")), list(n("2"), n("1")), false},
+		{list(), entries(nil), false},
+		{entries(record.Item{"a": n("1"), "b": list()}), entries(record.Item{"b": list(), "a": n("1.00")}), true},
+		{entries(record.Item{"a": n("1")}), entries(record.Item{"a": n("1"), "b": null}), false},
+	} {
+		for j, order := range [][2]types.AttributeValue{{tc.a, tc.b}, {tc.b, tc.a}} {
+			first, second := sets(less, 0, "x"), sets(greater, 0, "x")
+			first.Sort, second.Sort = fmt.Sprint(i, j), fmt.Sprint(i, j)
+			first.Values["more"], second.Values["more"] = order[0], order[1]
+			mustSet(t, rows, first, "created")
+			want := "stands"
+			if tc.same {
+				want = "created"
+			}
+			if got := told(t, rows, second); got != want {
+				t.Errorf("%v after %v is %s, want %s", order[1], order[0], got, want)
+			}
+		}
 	}
 }

@@ -27,15 +27,12 @@ type client struct {
 	api   any
 }
 
-type (
-	options = []func(*dynamodb.Options)
-	// call is a method of a client.
-	call[In, Out any] = func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)
-)
+// call is a method of a client.
+type call[In, Out any] = func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error)
 
 // send sends a copy of the request with the table's names, and gives the reply
 // those of FORMAT.md.
-func send[In, Out any](ctx context.Context, c *client, do call[In, Out], in *In, opts options, request func(*In), reply func(*Out)) (*Out, error) {
+func send[In, Out any](ctx context.Context, c *client, do call[In, Out], in *In, opts []func(*dynamodb.Options), request func(*In), reply func(*Out)) (*Out, error) {
 	own := *in
 	request(&own)
 	out, err := do(ctx, &own, opts...)
@@ -84,10 +81,7 @@ func (c *client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o
 }
 
 func (c *client) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	do := c.api.(interface {
-		Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	}).Query
-	return send(ctx, c, do, in, opts, func(in *dynamodb.QueryInput) {
+	return send(ctx, c, c.api.(dynamodb.QueryAPIClient).Query, in, opts, func(in *dynamodb.QueryInput) {
 		if in.IndexName != nil {
 			index := c.names.Index(*in.IndexName)
 			in.IndexName = &index
@@ -100,10 +94,7 @@ func (c *client) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...fun
 }
 
 func (c *client) Scan(ctx context.Context, in *dynamodb.ScanInput, opts ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
-	do := c.api.(interface {
-		Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
-	}).Scan
-	return send(ctx, c, do, in, opts, func(in *dynamodb.ScanInput) {
+	return send(ctx, c, c.api.(dynamodb.ScanAPIClient).Scan, in, opts, func(in *dynamodb.ScanInput) {
 		in.ExclusiveStartKey = c.names.Stored(in.ExclusiveStartKey)
 		in.ExpressionAttributeNames = c.names.aliases(in.ExpressionAttributeNames, in.FilterExpression, in.ProjectionExpression)
 	}, func(out *dynamodb.ScanOutput) {
