@@ -51,38 +51,6 @@ func show(a activity.Activity) {
 	fmt.Println(a.At.Format("15:04"), a.Actor, a.Name)
 }
 
-func ExampleNew() {
-	ctx := context.Background()
-	db := dynamotest.NewServer(nil).Client() // or dynamodb.NewFromConfig(cfg)
-
-	acts, err := activity.New(db, "shop-activities", nil)
-	if err != nil {
-		panic(err)
-	}
-	if err := schema.Create(ctx, db, acts.Table()); err != nil {
-		panic(err)
-	}
-	for _, index := range acts.Table().Indexes {
-		fmt.Println(index.Name)
-	}
-	// Output:
-	// userId-timestamp-index
-	// chatId-activity-index
-	// chatUser-activity-index
-}
-
-func ExampleNew_otherDomain() {
-	orders, err := activity.New(dynamotest.NewServer(nil).Client(), "order-events", &activity.Config{
-		ActorType: activity.String,
-		Names:     map[string]string{"chatId": "tenant", "userId": "customer", "userName": "customerName", "messageId": "orderNo"},
-	})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(orders.Table().Key)
-	// Output: (tenant S, activityId S)
-}
-
 func ExampleStore_Record() {
 	ctx := context.Background()
 	acts := created(ctx)
@@ -128,55 +96,6 @@ func ExampleStore_RecordAll() {
 	// stands: 1 order
 }
 
-func ExampleStore_RecordMany() {
-	ctx := context.Background()
-	acts := created(ctx)
-	nameless := did("42", "", 10, 3)
-
-	outcomes, err := acts.RecordMany(ctx, []activity.Activity{did("42", "order", 0, 1), did("77", "return", 5, 2), nameless})
-	fmt.Println(outcomes)
-	var left *event.LeftoverError
-	if errors.As(err, &left) {
-		for _, l := range left.Leftovers {
-			fmt.Println(l.Index, l.Err)
-		}
-	}
-	// Output:
-	// [created created no outcome]
-	// 2 activity: Name must not be empty
-}
-
-func ExampleStore_OfEvent() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	placed := did("42", "", 0, 1).Event
-
-	stored, err := acts.OfEvent(ctx, "shop-7", placed)
-	if err != nil {
-		panic(err)
-	}
-	for _, a := range stored {
-		show(a)
-	}
-	// Output: 08:00 42 order
-}
-
-func ExampleStore_InScope() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	since := time.Date(2026, 3, 23, 8, 5, 0, 0, time.UTC)
-	for a, err := range acts.InScope(ctx, "shop-7", activity.Range{From: since, NewestFirst: true}) {
-		if err != nil {
-			panic(err)
-		}
-		show(a)
-	}
-	// Output:
-	// 08:15 42 order
-	// 08:10 77 order
-	// 08:05 77 return
-}
-
 // A list in parts: each walk says in Next where the one after it begins.
 func ExampleRange() {
 	ctx := context.Background()
@@ -201,20 +120,6 @@ func ExampleRange() {
 	// more: false
 }
 
-func ExampleStore_ByActor() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	for a, err := range acts.ByActor(ctx, "77", activity.Range{}) {
-		if err != nil {
-			panic(err)
-		}
-		show(a)
-	}
-	// Output:
-	// 08:05 77 return
-	// 08:10 77 order
-}
-
 func ExampleStore_ByName() {
 	ctx := context.Background()
 	acts := morning(ctx)
@@ -226,20 +131,6 @@ func ExampleStore_ByName() {
 		break // who did it last: one small page was read
 	}
 	// Output: 08:15 42 order
-}
-
-func ExampleStore_ByActorAndName() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	for a, err := range acts.ByActorAndName(ctx, "shop-7", "42", "order", activity.Range{}) {
-		if err != nil {
-			panic(err)
-		}
-		show(a)
-	}
-	// Output:
-	// 08:00 42 order
-	// 08:15 42 order
 }
 
 func ExampleStore_Count() {
@@ -259,17 +150,4 @@ func ExampleStore_Count() {
 	// 2 <nil>
 	// 3 <nil>
 	// 1 <nil>
-}
-
-func ExampleStore_Delete() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	placed := did("77", "", 5, 2).Event
-	for range 2 {
-		err := acts.Delete(ctx, "shop-7", placed)
-		fmt.Println(err, errors.Is(err, activity.ErrNotFound))
-	}
-	// Output:
-	// <nil> false
-	// activity: not found true
 }
