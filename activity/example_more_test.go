@@ -5,13 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/homeops/ddbpatterns/activity"
-	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
 func ExampleStore_Retract() {
@@ -38,41 +32,4 @@ func ExampleStore_Retract() {
 	// true
 	// created <nil>
 	// true
-}
-
-func ExampleStore_RecordItems() {
-	ctx := context.Background()
-	db := dynamotest.NewServer(nil).Client()
-	acts, err := activity.New(db, "shop-activities", nil)
-	if err != nil {
-		panic(err)
-	}
-	stock := schema.Table{Name: "stock", Key: schema.Key{Partition: schema.String("sku")}}
-	if err := schema.Create(ctx, db, acts.Table(), stock); err != nil {
-		panic(err)
-	}
-	take := types.TransactWriteItem{Update: &types.Update{
-		TableName: aws.String("stock"), Key: map[string]types.AttributeValue{"sku": &types.AttributeValueMemberS{Value: "tea"}},
-		UpdateExpression:          aws.String("ADD sold :one"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
-	}}
-	for range 2 { // the queue delivers twice
-		log, err := acts.RecordItems([]activity.Activity{did("42", "order", 0, 1)})
-		if err != nil {
-			panic(err)
-		}
-		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: append([]types.TransactWriteItem{take}, log.Items...),
-		})
-		var cancelled *types.TransactionCanceledException
-		if errors.As(err, &cancelled) {
-			out, err := log.Outcome(cancelled.CancellationReasons[1:]) // those after the one for take
-			fmt.Println("nothing was written:", out, err)
-			continue
-		}
-		fmt.Println("logged and taken:", err)
-	}
-	// Output:
-	// logged and taken: <nil>
-	// nothing was written: duplicate <nil>
 }

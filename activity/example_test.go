@@ -132,22 +132,3 @@ func ExampleStore_ByName() {
 	}
 	// Output: 08:15 42 order
 }
-
-func ExampleStore_Count() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	for _, filter := range []activity.Filter{
-		{Scope: "shop-7"},
-		{Actor: "77"},
-		{Scope: "shop-7", Name: "order"},
-		{Scope: "shop-7", Actor: "42", Name: "order", From: time.Date(2026, 3, 23, 8, 10, 0, 0, time.UTC)},
-	} {
-		n, err := acts.Count(ctx, filter)
-		fmt.Println(n, err)
-	}
-	// Output:
-	// 4 <nil>
-	// 2 <nil>
-	// 3 <nil>
-	// 1 <nil>
-}

@@ -122,3 +122,13 @@ func wantSame(t testing.TB, what string, got, want []activity.Activity) {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
+
+// silent returns a store whose requests fail the test.
+func silent(t testing.TB) *activity.Store {
+	t.Helper()
+	acts, err := activity.New(recordtest.Silent(t), "acts", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return acts
+}

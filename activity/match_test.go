@@ -3,7 +3,6 @@ package activity_test
 import (
 	"errors"
 	"math"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/golden"
-	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
@@ -70,12 +68,9 @@ func TestDataIsCompared(t *testing.T) {
 
 func TestBadDataSendsNothing(t *testing.T) {
 	t.Parallel()
-	acts, err := activity.New(recordtest.Silent(t), "acts", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acts := silent(t)
 	bad := order(t, 1, map[string]any{"x": math.NaN()})
-	_, err = acts.Record(t.Context(), bad)
+	_, err := acts.Record(t.Context(), bad)
 	recordtest.WantBad(t, err, "activity", `Data["x"]`)
 	_, err = acts.RecordItems([]activity.Activity{bad})
 	recordtest.WantBad(t, err, "activity", `Data["x"]`)
@@ -85,10 +80,7 @@ func TestBadDataSendsNothing(t *testing.T) {
 
 func TestBadFiltersSendNothing(t *testing.T) {
 	t.Parallel()
-	acts, err := activity.New(recordtest.Silent(t), "acts", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	acts := silent(t)
 	bad := []activity.Compare{{Name: "x", Op: "!", Value: 1}}
 	for field, r := range map[string]activity.Range{
 		"Range.ReadAtMost": {ReadAtMost: -1},
@@ -102,7 +94,7 @@ func TestBadFiltersSendNothing(t *testing.T) {
 		}
 	}
 	f := activity.Filter{Scope: home, Match: activity.Match{Data: bad}}
-	_, err = acts.Count(t.Context(), f)
+	_, err := acts.Count(t.Context(), f)
 	recordtest.WantBad(t, err, "activity", "Match.Data[0].Op")
 	_, err = acts.Tally(t.Context(), f)
 	recordtest.WantBad(t, err, "activity", "Match.Data[0].Op")
@@ -154,26 +146,5 @@ func TestPriceOfAFilter(t *testing.T) {
 			}
 		})
 		cost.Want(t, tc.want)
-	}
-}
-
-// A walk may also end at a row whose time has a fraction: it sorts among the
-// others.
-func TestAWalkEndsAtATimeWithAFraction(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, &activity.Config{OnUnreadable: func(activity.Unreadable) {}})
-	early, late := chore(t, monday, 1, "diskning"), chore(t, monday.Add(time.Second), 2, "diskning")
-	mustRecord(t, acts, early, late)
-	row := oldRow(t, "01", home, martin, "diskning", monday.UnixMilli())
-	row["timestamp"] = item.Digits(strconv.FormatInt(monday.UnixMilli(), 10) + ".5")
-	recordtest.Put(t, db.Client(), acts.Table().Name, row)
-	for _, r := range []activity.Range{{ReadAtMost: 1}, {ReadAtMost: 1, NewestFirst: true}, {ReadAtMost: 1, From: monday, To: late.Event.Time()}} {
-		want := 2
-		if !r.To.IsZero() {
-			want = 1
-		}
-		if found := len(waysTo(acts)["ByActor"].parts(t, r)); found != want {
-			t.Errorf("%+v: %d found, want %d", r, found, want)
-		}
 	}
 }

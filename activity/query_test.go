@@ -3,7 +3,6 @@ package activity_test
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -13,8 +12,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/cursor"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 type walk func(context.Context, activity.Range) iter.Seq2[activity.Activity, error]
@@ -143,7 +142,7 @@ func TestParts(t *testing.T) {
 		for _, newest := range []bool{false, true} {
 			want := collect(t, way(t.Context(), activity.Range{NewestFirst: newest}))
 			wantOrder(t, name, want, all, newest)
-			for limit := range 19 {
+			for _, limit := range []int{0, 1, 2, 5, 16, 17, 18} {
 				r := activity.Range{NewestFirst: newest, Limit: limit}
 				wantSame(t, fmt.Sprintf("%s in parts of %d", name, limit), way.parts(t, r), want)
 				if limit == 0 || limit > 17 {
@@ -207,55 +206,6 @@ func TestNext(t *testing.T) {
 	}
 }
 
-func TestCursorsAreRefused(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	all := history(t, acts, 6)
-	cursors := map[string]string{}
-	ways := waysTo(acts)
-	for name, way := range ways {
-		_, cursors[name] = way.part(t, activity.Range{Limit: 3})
-	}
-	id := all[0].Event.String()
-	forged := map[string][]string{
-		"InScope no id":       {"InScope", "01"},
-		"ByActor no number":   {"ByActor", "soon", home, id},
-		"ByActor no scope":    {"ByActor", fmt.Sprint(all[0].Event.UnixMilli()), "", id},
-		"ByName no id":        {"ByName", fmt.Sprint(all[0].Event.UnixMilli()), ""},
-		"ByName another name": {"ByName", "../" + id, id},
-	}
-	bad := map[string]map[string]string{}
-	for name := range ways {
-		bad[name] = map[string]string{"garbage": "%%%", "cut": cursors[name][:len(cursors[name])-1]}
-		for other, c := range cursors {
-			if other != name {
-				bad[name]["that of "+other] = c
-			}
-		}
-	}
-	for what, parts := range forged {
-		bad[parts[0]][what] = cursor.Encode(parts[0], parts[1:])
-	}
-	cost := db.Meter(func() {
-		for name, way := range ways {
-			r := activity.Range{From: monday}
-			for what, c := range bad[name] {
-				r.Cursor = c
-				err := refused(t, way(t.Context(), r))
-				var input *event.InputError
-				if !errors.As(err, &input) || input.Field != "Range.Cursor" {
-					t.Errorf("%s with %s: %v", name, what, err)
-				}
-			}
-			err := refused(t, way(t.Context(), activity.Range{NewestFirst: true, Cursor: cursors[name]}))
-			wantInputError(t, err, "Range.Cursor is damaged or belongs to another query")
-		}
-	})
-	if cost.Requests != 0 {
-		t.Errorf("%d requests were sent", cost.Requests)
-	}
-}
-
 // A cursor holds a position and not a partition: with any cursor the rows are
 // those of the query's scope and actor.
 func TestForgedCursorStaysInside(t *testing.T) {
@@ -310,7 +260,7 @@ func TestNeighboursStayApart(t *testing.T) {
 		"disk", "diskning", "disk#2", "disk#1774252800000", "disk%", "disk%23", "disk%232", "#", "%", "a", "a#b", "a#b#c",
 		"dïsk", "disk 🍽", "disk🍽", "\U0010ffff", "disk$", "disk\"",
 	}
-	ids := []string{"a", "a#b", "a#", "#b", "b", "a%23b", "%", "🏠"}
+	ids := []string{"a", "a#b", "#b", "b", "a%23b"}
 	want := map[string][]activity.Activity{} // by name, by scope, by both ids
 	var all []activity.Activity
 	seq := int64(0)
@@ -332,49 +282,43 @@ func TestNeighboursStayApart(t *testing.T) {
 		}
 	}
 	mustRecord(t, acts, all...)
-	for _, a := range all {
-		for _, newest := range []bool{false, true} {
-			r := activity.Range{NewestFirst: newest}
-			wantOrder(t, "ByName", collect(t, acts.ByName(t.Context(), a.Scope, a.Name, r)), want["name "+a.Scope+"\n"+a.Name], newest)
-			wantOrder(t, "InScope", collect(t, acts.InScope(t.Context(), a.Scope, r)), want["scope "+a.Scope], newest)
-			wantOrder(t, "ByActor", collect(t, acts.ByActor(t.Context(), a.Actor, r)), want["actor "+a.Actor], newest)
-			wantOrder(t, "ByActorAndName", collect(t, acts.ByActorAndName(t.Context(), a.Scope, a.Actor, a.Name, r)), want["both "+a.Scope+"\n"+a.Actor+"\n"+a.Name], newest)
-		}
+	for i, a := range all {
+		newest := i%2 == 0
+		r := activity.Range{NewestFirst: newest}
+		wantOrder(t, "ByName", collect(t, acts.ByName(t.Context(), a.Scope, a.Name, r)), want["name "+a.Scope+"\n"+a.Name], newest)
+		wantOrder(t, "InScope", collect(t, acts.InScope(t.Context(), a.Scope, r)), want["scope "+a.Scope], newest)
+		wantOrder(t, "ByActor", collect(t, acts.ByActor(t.Context(), a.Actor, r)), want["actor "+a.Actor], newest)
+		wantOrder(t, "ByActorAndName", collect(t, acts.ByActorAndName(t.Context(), a.Scope, a.Actor, a.Name, r)), want["both "+a.Scope+"\n"+a.Actor+"\n"+a.Name], newest)
 	}
 }
 
 func TestWalkRefuses(t *testing.T) {
 	t.Parallel()
-	db, acts := open(t, nil)
-	cost := db.Meter(func() {
-		for name, way := range waysTo(acts) {
-			for want, r := range map[string]activity.Range{
-				"Range.Limit must not be negative": {Limit: -1},
-				"Range.To lies before From":        {From: monday.Add(1), To: monday},
-				"Range.Consistent is not possible": {Consistent: true},
-			} {
-				if name == "InScope" && r.Consistent {
-					continue
-				}
-				wantInputError(t, refused(t, way(t.Context(), r)), want)
-			}
-		}
-		_, err := acts.Count(t.Context(), activity.Filter{Scope: "\xff"})
-		wantInputError(t, err, "Filter.Scope must be valid")
-		for want, seq := range map[string]iter.Seq2[activity.Activity, error]{
-			"scope must not be empty":       acts.InScope(t.Context(), "", activity.Range{}),
-			"scope makes a key":             acts.ByName(t.Context(), strings.Repeat("s", 2049), "diskning", activity.Range{}),
-			"scope must be valid":           acts.ByActorAndName(t.Context(), "\xff", martin, "diskning", activity.Range{}),
-			"actor must be a whole decimal": acts.ByActor(t.Context(), "martin", activity.Range{}),
-			"scope and actor makes":         acts.ByActorAndName(t.Context(), strings.Repeat("s", 2047), martin, "diskning", activity.Range{}),
-			"name must not be empty":        acts.ByName(t.Context(), home, "", activity.Range{}),
-			"name makes a key":              acts.ByName(t.Context(), home, strings.Repeat("x", 1011), activity.Range{}),
+	acts := silent(t)
+	for name, way := range waysTo(acts) {
+		for want, r := range map[string]activity.Range{
+			"Range.Limit must not be negative": {Limit: -1},
+			"Range.To lies before From":        {From: monday.Add(1), To: monday},
+			"Range.Consistent is not possible": {Consistent: true},
 		} {
-			wantInputError(t, refused(t, seq), want)
+			if name == "InScope" && r.Consistent {
+				continue
+			}
+			wantInputError(t, refused(t, way(t.Context(), r)), want)
 		}
-	})
-	if cost.Requests != 0 {
-		t.Errorf("%d requests were sent", cost.Requests)
+	}
+	_, err := acts.Count(t.Context(), activity.Filter{Scope: "\xff"})
+	wantInputError(t, err, "Filter.Scope must be valid")
+	for want, seq := range map[string]iter.Seq2[activity.Activity, error]{
+		"scope must not be empty":       acts.InScope(t.Context(), "", activity.Range{}),
+		"scope makes a key":             acts.ByName(t.Context(), strings.Repeat("s", 2049), "diskning", activity.Range{}),
+		"scope must be valid":           acts.ByActorAndName(t.Context(), "\xff", martin, "diskning", activity.Range{}),
+		"actor must be a whole decimal": acts.ByActor(t.Context(), "martin", activity.Range{}),
+		"scope and actor makes":         acts.ByActorAndName(t.Context(), strings.Repeat("s", 2047), martin, "diskning", activity.Range{}),
+		"name must not be empty":        acts.ByName(t.Context(), home, "", activity.Range{}),
+		"name makes a key":              acts.ByName(t.Context(), home, strings.Repeat("x", 1011), activity.Range{}),
+	} {
+		wantInputError(t, refused(t, seq), want)
 	}
 }
 
@@ -438,5 +382,33 @@ func TestCountFollowsPages(t *testing.T) {
 		if cost.Requests != 2 {
 			t.Errorf("%+v: %d requests for 1.5 MB", filter, cost.Requests)
 		}
+	}
+}
+
+func TestCursorsAreRefused(t *testing.T) {
+	t.Parallel()
+	ms, id := fmt.Sprint(monday.UnixMilli()), newEvent(t, monday, home, 1).String()
+	good := map[string][]string{"InScope": {id}, "ByActor": {ms, home, id}, "ByName": {ms, id}, "ByActorAndName": {ms, id}}
+	bad := map[string][][]string{
+		"InScope": {{"01"}},
+		"ByActor": {{"soon", home, id}, {ms, "", id}},
+		"ByName":  {{ms, ""}, {"../" + id, id}},
+	}
+	for name, way := range waysTo(silent(t)) {
+		own := cursor.Encode(name, good[name])
+		cursors := []string{"%%%", own[:len(own)-1]}
+		for other, position := range good {
+			if other != name {
+				cursors = append(cursors, cursor.Encode(other, position))
+			}
+		}
+		for _, position := range bad[name] {
+			cursors = append(cursors, cursor.Encode(name, position))
+		}
+		for _, c := range cursors {
+			recordtest.WantBad(t, refused(t, way(t.Context(), activity.Range{From: monday, Cursor: c})), "activity", "Range.Cursor", name, c)
+		}
+		err := refused(t, way(t.Context(), activity.Range{NewestFirst: true, Cursor: own}))
+		wantInputError(t, err, "Range.Cursor is damaged or belongs to another query")
 	}
 }

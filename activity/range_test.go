@@ -13,7 +13,7 @@ import (
 // The times that activities can have end where FORMAT.md says.
 func TestTimesAtTheBounds(t *testing.T) {
 	t.Parallel()
-	db, acts := open(t, &activity.Config{Now: func() time.Time { return time.UnixMilli(9_999_999_999_999) }})
+	_, acts := open(t, &activity.Config{Now: func() time.Time { return time.UnixMilli(9_999_999_999_999) }})
 	least, greatest := time.UnixMilli(100_000_000_000), time.UnixMilli(9_999_999_999_999)
 	var want []activity.Activity
 	for i, at := range []time.Time{least, greatest} {
@@ -33,14 +33,9 @@ func TestTimesAtTheBounds(t *testing.T) {
 			}
 		}
 	}
-	cost := db.Meter(func() {
-		for _, at := range []time.Time{least.Add(-time.Millisecond), greatest.Add(time.Millisecond)} {
-			_, err := acts.Record(t.Context(), chore(t, at, 3, "diskning"))
-			wantInputError(t, err, "Event must have a time between March 1973 and November 2286")
-		}
-	})
-	if cost.Requests != 0 {
-		t.Errorf("%d requests were sent", cost.Requests)
+	for _, at := range []time.Time{least.Add(-time.Millisecond), greatest.Add(time.Millisecond)} {
+		_, err := acts.Record(t.Context(), chore(t, at, 3, "diskning"))
+		wantInputError(t, err, "Event must have a time between March 1973 and November 2286")
 	}
 }
 

@@ -1,6 +1,7 @@
 package activity_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ func damaged(t *testing.T) (*dynamotest.DB, *activity.Store, []activity.Activity
 	}
 	mustRecord(t, acts, all...)
 	strange := oldRow(t, "01KMCVD-7", home, martin, "diskning", monday.Add(90*time.Second).UnixMilli())
+	strange["timestamp"] = item.Digits(fmt.Sprint(monday.Add(90*time.Second).UnixMilli(), ".5")) // sorts among the others
 	strange["chatUser"] = item.S(activity.ScopeActor(home, martin))
 	recordtest.Put(t, db.Client(), acts.Table().Name, strange)
 	row, err := acts.Encode(all[3])
@@ -84,19 +86,8 @@ func TestUnreadableRows(t *testing.T) {
 	if len(told) != 2 || told[0].Scope != home || told[0].ID != "01KMCVD-7" || told[1].ID != told[0].ID {
 		t.Errorf("told of %v", told)
 	}
-	for method, ask := range map[string]func() error{
-		"Count": func() error {
-			_, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
-			return err
-		},
-		"Tally": func() error {
-			_, err := acts.Tally(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
-			return err
-		},
-	} {
-		if err := ask(); err == nil || !strings.HasPrefix(err.Error(), "activity: "+method+" on table ") || !strings.Contains(err.Error(), "activityId is not an event") {
-			t.Errorf("%s: %v", method, err)
-		}
+	if _, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"}); err == nil || !strings.Contains(err.Error(), "activityId is not an event") {
+		t.Errorf("Count: %v", err)
 	}
 
 	// OfEvent never returns a part of an event.
