@@ -139,6 +139,7 @@ func TestPriceOfAFilter(t *testing.T) {
 		{activity.Range{Match: none, Limit: 50, ReadAtMost: 8}, dynamotest.Price{Requests: 1, RCU: 1}, true},
 		{activity.Range{Match: none, Limit: 50, ReadAtMost: 8, Consistent: true}, dynamotest.Price{Requests: 1, RCU: 2}, true},
 		{activity.Range{Match: none, Limit: 4, ReadAtMost: 4}, dynamotest.Price{Requests: 1, RCU: 0.5}, true},
+		{activity.Range{Match: none, ReadAtMost: 6}, dynamotest.Price{Requests: 2, RCU: 1}, true},
 	} {
 		cost := db.Meter(func() {
 			if some, next := waysTo(acts)["InScope"].part(t, tc.r); len(some) != 0 || next != "" != tc.more {
