@@ -93,6 +93,10 @@ func TestBadFiltersSendNothing(t *testing.T) {
 			recordtest.WantBad(t, refused(t, way(t.Context(), r)), "activity", field, name)
 		}
 	}
+	for _, name := range []string{"ByActor", "ByActorAndName"} {
+		err := refused(t, waysTo(acts)[name](t.Context(), activity.Range{Match: activity.Match{Actor: martin}}))
+		recordtest.WantBad(t, err, "activity", "Match.Actor", name)
+	}
 	f := activity.Filter{Scope: home, Match: activity.Match{Data: bad}}
 	_, err := acts.Count(t.Context(), f)
 	recordtest.WantBad(t, err, "activity", "Match.Data[0].Op")
