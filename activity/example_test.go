@@ -119,16 +119,3 @@ func ExampleRange() {
 	// 08:15 42 order
 	// more: false
 }
-
-func ExampleStore_ByName() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	for a, err := range acts.ByName(ctx, "shop-7", "order", activity.Range{NewestFirst: true}) {
-		if err != nil {
-			panic(err)
-		}
-		show(a)
-		break // who did it last: one small page was read
-	}
-	// Output: 08:15 42 order
-}

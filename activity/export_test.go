@@ -36,3 +36,6 @@ func Defaults() Config {
 	c.fill()
 	return c
 }
+
+// Lookalikes is what a walk by the name skips behind the key.
+func Lookalikes(name, key string) string { return lookalikes(namePrefix(name), key) }

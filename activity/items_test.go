@@ -100,12 +100,15 @@ func TestRecordItemsRefuses(t *testing.T) {
 	}
 	_, acts = open(t, nil)
 	set := setOf(t, 7, 2)
+	set[0].Data = map[string]any{"cents": 1}
 	r, err := acts.RecordItems(set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set[0].Name = "changed by its owner"
-	stands, err := acts.Encode(setOf(t, 7, 2)[0])
+	set[0].Name, set[0].Data["cents"] = "changed by its owner", 2
+	given := setOf(t, 7, 2)[0]
+	given.Data = map[string]any{"cents": 1}
+	stands, err := acts.Encode(given)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,6 +153,9 @@ func TestLookalikes(t *testing.T) {
 			wantSame(t, what, collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{NewestFirst: true, Limit: 1})), want[5:])
 		})
 	}
+	if skips := activity.Lookalikes("disk", "disk#17#4"); skips != "disk#17#" {
+		t.Errorf("it skips %q", skips)
+	}
 	last("alone").Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
 	put("diskning#2", 1)   // newer than all by its key
 	put("diskning#17", 70) // older than all

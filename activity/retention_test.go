@@ -2,6 +2,7 @@ package activity_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/golden"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
@@ -106,6 +108,9 @@ func TestExpiredRowsAreReplaced(t *testing.T) {
 		t.Errorf("Retract of what has expired: %v, %v", out, err)
 	}
 	retract(t, long, away.Event, true, event.Created)
+	if got := stored(t, db, long, away.Event)["ttl"]; !reflect.DeepEqual(got, item.N(monday.Add(2*week).Unix())) {
+		t.Errorf("the tombstone's ttl is %v", got)
+	}
 	other := single
 	other.Name = "tvätt"
 	if out, err := long.Record(t.Context(), other); out != event.Created || err != nil {
