@@ -2,9 +2,7 @@ package activity_test
 
 import (
 	"maps"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -109,40 +107,6 @@ func TestBackfillUnreadable(t *testing.T) {
 		if in, lacks, err := acts.Backfill(with(plain, other)); err == nil || lacks || in != nil {
 			t.Errorf("%s: %v, %v", name, lacks, err)
 		}
-	}
-}
-
-// Walks that missed older rows find them after the backfill.
-func TestBackfilledRowsAreFound(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	table := acts.Table().Name
-	for i := range 4 {
-		row := old(t, byte(i), monday.Add(time.Duration(i)*time.Minute), i%2 == 0, "a#b")
-		recordtest.Put(t, db.Client(), table, row)
-	}
-	during := activity.Range{From: monday, To: monday.Add(time.Hour)}
-	found := func() []int {
-		return []int{
-			len(collect(t, acts.ByActor(t.Context(), martin, during))),
-			len(collect(t, acts.ByName(t.Context(), home, "a#b", during))),
-			len(collect(t, acts.ByActorAndName(t.Context(), home, martin, "a#b", during))),
-		}
-	}
-	if got := found(); !slices.Equal(got, []int{2, 0, 0}) {
-		t.Errorf("before: %v", got)
-	}
-	for _, row := range db.Items(table) {
-		in, lacks, err := acts.Backfill(row)
-		if err != nil || !lacks {
-			t.Fatalf("%v, %v", lacks, err)
-		}
-		if _, err := db.Client().UpdateItem(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := found(); !slices.Equal(got, []int{4, 4, 4}) {
-		t.Errorf("after: %v", got)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // An error names the method that was called and the table, and no key.
@@ -46,37 +45,6 @@ func TestErrorsNameMethodAndTable(t *testing.T) {
 		}
 		if err != nil && (strings.Contains(err.Error(), home) || strings.Contains(err.Error(), "diskning")) {
 			t.Errorf("%s: the error holds a key: %v", what, err)
-		}
-	}
-}
-
-// An unreadable row is an error of the method, too.
-func TestErrorsOfDamagedRowsNameTheMethod(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	two := setOf(t, 7, 2)
-	mustRecord(t, acts, two[0])
-	row, err := acts.Encode(two[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	row["effort"] = &types.AttributeValueMemberS{Value: "high"}
-	recordtest.Put(t, db.Client(), acts.Table().Name, row)
-	errs := map[string]error{}
-	_, errs["Record"] = acts.Record(t.Context(), two[0])
-	_, errs["RecordAll"] = acts.RecordAll(t.Context(), two)
-	_, errs["OfEvent"] = acts.OfEvent(t.Context(), home, two[0].Event)
-	_, errs["Count"] = acts.Count(t.Context(), activity.Filter{Scope: home})
-	errs["InScope"] = refused(t, acts.InScope(t.Context(), home, activity.Range{}))
-	for method, err := range errs {
-		if method == "Count" { // which does not read the effort
-			if err != nil {
-				t.Errorf("Count: %v", err)
-			}
-			continue
-		}
-		if err == nil || !strings.HasPrefix(err.Error(), "activity: "+method+" on table "+acts.Table().Name+": attribute effort") {
-			t.Errorf("%s: %v", method, err)
 		}
 	}
 }

@@ -69,27 +69,3 @@ func ExampleMatch() {
 	// 1004 cia 50000 to Lund <nil>
 	// 2 of Anna's <nil>
 }
-
-// A walk with a small ReadAtMost may yield nothing, and still lead to others.
-func ExampleRange_readAtMost() {
-	ctx := context.Background()
-	acts := shop(ctx)
-
-	r := activity.Range{ReadAtMost: 2, Match: activity.Match{Data: []record.Compare{{Name: "destination", Value: "Malmö"}, {Name: "cents", Op: ">", Value: 400}}}}
-	r.Next = &r.Cursor
-	for more := true; more; more = r.Cursor != "" {
-		found := 0
-		for _, err := range acts.InScope(ctx, "shop", r) {
-			if err != nil {
-				fmt.Println(err)
-				return
-			}
-			found++
-		}
-		fmt.Println(found, "found, more may follow:", r.Cursor != "")
-	}
-	// Output:
-	// 0 found, more may follow: true
-	// 1 found, more may follow: true
-	// 0 found, more may follow: false
-}

@@ -73,18 +73,6 @@ func ExampleNew() {
 	// chatUser-activity-index
 }
 
-func ExampleNew_otherDomain() {
-	orders, err := activity.New(dynamotest.NewServer(nil).Client(), "order-events", &activity.Config{
-		ActorType: types.ScalarAttributeTypeS,
-		Names:     map[string]string{"chatId": "tenant", "userId": "customer", "userName": "customerName", "messageId": "orderNo"},
-	})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(orders.Table().Key)
-	// Output: (tenant S, activityId S)
-}
-
 func ExampleStore_Record() {
 	ctx := context.Background()
 	acts := created(ctx)
@@ -130,55 +118,6 @@ func ExampleStore_RecordAll() {
 	// stands: 1 order
 }
 
-func ExampleStore_RecordMany() {
-	ctx := context.Background()
-	acts := created(ctx)
-	nameless := did("42", "", 10, 3)
-
-	outcomes, err := acts.RecordMany(ctx, []activity.Activity{did("42", "order", 0, 1), did("77", "return", 5, 2), nameless})
-	fmt.Println(outcomes)
-	var left *event.LeftoverError
-	if errors.As(err, &left) {
-		for _, l := range left.Leftovers {
-			fmt.Println(l.Index, l.Err)
-		}
-	}
-	// Output:
-	// [created created no outcome]
-	// 2 activity: Name must not be empty
-}
-
-func ExampleStore_OfEvent() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	placed := did("42", "", 0, 1).Event
-
-	stored, err := acts.OfEvent(ctx, "shop-7", placed)
-	if err != nil {
-		panic(err)
-	}
-	for _, a := range stored {
-		show(a)
-	}
-	// Output: 08:00 42 order
-}
-
-func ExampleStore_InScope() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	since := time.Date(2026, 3, 23, 8, 5, 0, 0, time.UTC)
-	for a, err := range acts.InScope(ctx, "shop-7", activity.Range{From: since, NewestFirst: true}) {
-		if err != nil {
-			panic(err)
-		}
-		show(a)
-	}
-	// Output:
-	// 08:15 42 order
-	// 08:10 77 order
-	// 08:05 77 return
-}
-
 // A list in parts: each walk says in Next where the one after it begins.
 func ExampleRange() {
 	ctx := context.Background()
@@ -201,77 +140,4 @@ func ExampleRange() {
 	// more: true
 	// 08:15 42 order
 	// more: false
-}
-
-func ExampleStore_ByActor() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	for a, err := range acts.ByActor(ctx, "77", activity.Range{}) {
-		if err != nil {
-			panic(err)
-		}
-		show(a)
-	}
-	// Output:
-	// 08:05 77 return
-	// 08:10 77 order
-}
-
-func ExampleStore_ByName() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	for a, err := range acts.ByName(ctx, "shop-7", "order", activity.Range{NewestFirst: true}) {
-		if err != nil {
-			panic(err)
-		}
-		show(a)
-		break // who did it last: one small page was read
-	}
-	// Output: 08:15 42 order
-}
-
-func ExampleStore_ByActorAndName() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	for a, err := range acts.ByActorAndName(ctx, "shop-7", "42", "order", activity.Range{}) {
-		if err != nil {
-			panic(err)
-		}
-		show(a)
-	}
-	// Output:
-	// 08:00 42 order
-	// 08:15 42 order
-}
-
-func ExampleStore_Count() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	for _, filter := range []activity.Filter{
-		{Scope: "shop-7"},
-		{Actor: "77"},
-		{Scope: "shop-7", Name: "order"},
-		{Scope: "shop-7", Actor: "42", Name: "order", From: time.Date(2026, 3, 23, 8, 10, 0, 0, time.UTC)},
-	} {
-		n, err := acts.Count(ctx, filter)
-		fmt.Println(n, err)
-	}
-	// Output:
-	// 4 <nil>
-	// 2 <nil>
-	// 3 <nil>
-	// 1 <nil>
-}
-
-func ExampleStore_Delete() {
-	ctx := context.Background()
-	acts := morning(ctx)
-	placed := did("77", "", 5, 2).Event
-	for range 2 {
-		err := acts.Delete(ctx, "shop-7", placed)
-		fmt.Println(err, errors.Is(err, activity.ErrNotFound))
-	}
-	// Output:
-	// <nil> false
-	// activity: not found true
 }

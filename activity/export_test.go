@@ -26,10 +26,6 @@ func Bounds(name string, from, to time.Time) (idLo, idHi, keyLo, keyHi string, h
 	return idLo, idHi, namePrefix(name) + lo, namePrefix(name) + hi, p.holds
 }
 
-// Lookalikes returns the beginning of the keys that a walk by the name skips
-// behind the given key.
-func Lookalikes(name, key string) string { return lookalikes(namePrefix(name), key) }
-
 // Encode and Decode are the codec of rows.
 func (s *Store) Encode(a Activity) (ddb.Item, error)  { return s.encode(a) }
 func (s *Store) Decode(it ddb.Item) (Activity, error) { return s.decode(it) }
@@ -40,3 +36,6 @@ func Defaults() Config {
 	c.fill()
 	return c
 }
+
+// Lookalikes is what a walk by the name skips behind the key.
+func Lookalikes(name, key string) string { return lookalikes(namePrefix(name), key) }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
-	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // A first, uncontended call costs what its Price line says.
@@ -160,25 +161,20 @@ func TestPricesOfLargerRows(t *testing.T) {
 // A set that the SDK sends again after a lost reply is read, not written.
 func TestThePriceOfALostReply(t *testing.T) {
 	t.Parallel()
-	for n := 2; n <= 3; n++ {
+	synctest.Test(t, func(t *testing.T) {
 		db := dynamotest.New(t, nil) // others may not report it
-		acts, err := activity.New(db.Client(), "activities", nil)
+		acts, err := activity.New(db.Client(), "activities", &activity.Config{Now: recordtest.Clock(monday)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := schema.Create(t.Context(), db.Client(), acts.Table()); err != nil {
-			t.Fatal(err)
-		}
-		whole := db.Meter(func() {
-			if _, err := acts.RecordAll(t.Context(), setOf(t, 7, n)); err != nil {
-				t.Error(err)
-			}
-		})
-		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
-		db.Meter(func() {
-			if out, err := acts.RecordAll(t.Context(), setOf(t, 8, n)); out != event.Created || err != nil {
+		db.Create(acts.Table())
+		record := func(seq int64) {
+			if out, err := acts.RecordAll(t.Context(), setOf(t, seq, 2)); out != event.Created || err != nil {
 				t.Errorf("RecordAll = %v, %v", out, err)
 			}
-		}).Want(t, dynamotest.Price{Requests: 2, WCU: whole.WCU, RCU: float64(2 * n)})
-	}
+		}
+		whole := db.Meter(func() { record(7) })
+		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
+		db.Meter(func() { record(8) }).Want(t, dynamotest.Price{Requests: 2, WCU: whole.WCU, RCU: 4})
+	})
 }

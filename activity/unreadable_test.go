@@ -26,6 +26,7 @@ func damaged(t *testing.T) (*dynamotest.DB, *activity.Store, []activity.Activity
 	}
 	mustRecord(t, acts, all...)
 	strange := oldRow(t, "01KMCVD-7", home, martin, "diskning", monday.Add(90*time.Second).UnixMilli())
+	strange["timestamp"] = item.Digits(fmt.Sprint(monday.Add(90*time.Second).UnixMilli(), ".5")) // sorts among the others
 	strange["chatUser"] = item.S(activity.ScopeActor(home, martin))
 	recordtest.Put(t, db.Client(), acts.Table().Name, strange)
 	row, err := acts.Encode(all[3])
@@ -68,7 +69,7 @@ func TestUnreadableRows(t *testing.T) {
 					t.Errorf("%s told of %+v", name, u)
 				}
 			}
-			r.Limit = 2
+			r.ReadAtMost = 1 // a part may end at a row that cannot be read
 			wantOrder(t, name+" in parts", way.parts(t, r), all, newest)
 		}
 	}
@@ -85,28 +86,21 @@ func TestUnreadableRows(t *testing.T) {
 	if len(told) != 2 || !strings.Contains(told[0].Error(), `row "01KMCVD-7" of scope`) || !strings.Contains(told[1].Error(), `row "01KMCVD-7" of scope`) {
 		t.Errorf("told of %v", told)
 	}
-	for method, ask := range map[string]func() error{
-		"Count": func() error {
-			_, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
-			return err
-		},
-		"Tally": func() error {
-			_, err := acts.Tally(t.Context(), activity.Filter{Scope: home, Name: "diskning"})
-			return err
-		},
-	} {
-		if err := ask(); err == nil || !strings.HasPrefix(err.Error(), "activity: "+method+" on table ") || !strings.Contains(err.Error(), "activityId is not an event") {
-			t.Errorf("%s: %v", method, err)
-		}
+	if _, err := acts.Count(t.Context(), activity.Filter{Scope: home, Name: "diskning"}); err == nil || !strings.Contains(err.Error(), "activityId is not an event") {
+		t.Errorf("Count: %v", err)
 	}
 
 	// OfEvent never returns a part of an event.
 	told = nil
-	if _, err := patient.OfEvent(t.Context(), home, newEvent(t, monday.Add(3*time.Minute), home, 4)); err == nil || told != nil {
-		t.Errorf("OfEvent: %v, told of %v", err, told)
-	}
-	if out, err := patient.Record(t.Context(), chore(t, monday.Add(3*time.Minute), 4, "diskning")); out != 0 || err == nil {
-		t.Errorf("Record: %v, %v", out, err)
+	unread := chore(t, monday.Add(3*time.Minute), 4, "diskning")
+	errs := map[string]error{}
+	_, errs["OfEvent"] = patient.OfEvent(t.Context(), home, unread.Event)
+	_, errs["Record"] = patient.Record(t.Context(), unread)
+	_, errs["RecordAll"] = patient.RecordAll(t.Context(), []activity.Activity{unread})
+	for method, err := range errs {
+		if err == nil || told != nil || !strings.HasPrefix(err.Error(), "activity: "+method+" on table "+acts.Table().Name+": attribute messageId") {
+			t.Errorf("%s: %v, told of %v", method, err, told)
+		}
 	}
 }
 
@@ -115,6 +109,44 @@ const (
 	decomposed = "sta\u0308dning"
 )
 
+func TestTally(t *testing.T) {
+	t.Parallel()
+	_, acts := open(t, nil)
+	var all []activity.Activity
+	for i := range 30 {
+		a := chore(t, monday.Add(time.Duration(i)*time.Hour), int64(i+1), []string{"tvätt", "diskning", "diskning"}[i%3])
+		a.Actor = []string{martin, rebecca}[i%2]
+		if i%5 == 0 {
+			a.Kind = ""
+		}
+		all = append(all, a)
+	}
+	away := all[0]
+	away.Scope = "-200"
+	mustRecord(t, acts, append(all, away)...)
+	from, to := all[6].Event.Time(), all[24].Event.Time()
+	got, err := acts.Tally(t.Context(), activity.Filter{Scope: home, From: from, To: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []activity.Tally{
+		{martin, "diskning", "", 2},
+		{martin, "diskning", "chore", 4},
+		{martin, "tvätt", "chore", 3},
+		{rebecca, "diskning", "chore", 6},
+		{rebecca, "tvätt", "", 1},
+		{rebecca, "tvätt", "chore", 2},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Tally (-want +got):\n%s", diff)
+	}
+	_, err = acts.Tally(t.Context(), activity.Filter{Name: "diskning"})
+	wantInputError(t, err, "Filter.Scope must be set")
+	if got, err := acts.Tally(t.Context(), activity.Filter{Scope: "-300"}); got != nil || err != nil {
+		t.Errorf("of nothing: %v, %v", got, err)
+	}
+}
+
 // Two spellings of a name that look the same are one name.
 func TestNamesAreInNFC(t *testing.T) {
 	t.Parallel()
@@ -122,16 +154,10 @@ func TestNamesAreInNFC(t *testing.T) {
 	a := chore(t, monday, 7, decomposed)
 	b := a
 	b.Name = composed
-	for i, given := range []activity.Activity{a, b, a} {
-		want := event.Duplicate
-		if i == 0 {
-			want = event.Created
-		}
-		if out, err := acts.Record(t.Context(), given); out != want || err != nil {
-			t.Errorf("[%d] %v, %v", i, out, err)
-		}
-		if out, err := acts.RecordAll(t.Context(), []activity.Activity{given}); out != event.Duplicate || err != nil {
-			t.Errorf("[%d] RecordAll: %v, %v", i, out, err)
+	mustRecord(t, acts, a)
+	for _, given := range []activity.Activity{b, a} {
+		if out, err := acts.Record(t.Context(), given); out != event.Duplicate || err != nil {
+			t.Errorf("%v, %v", out, err)
 		}
 	}
 	// An older writer's row keeps its form: it is found by key and by actor, and
@@ -154,61 +180,8 @@ func TestNamesAreInNFC(t *testing.T) {
 			t.Errorf("Count = %d, %v", n, err)
 		}
 	}
-}
-
-func TestTally(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	var all []activity.Activity
-	for i := range 30 {
-		a := chore(t, monday.Add(time.Duration(i)*time.Hour), int64(i+1), []string{"tvätt", "diskning", "diskning"}[i%3])
-		a.Actor = []string{martin, rebecca}[i%2]
-		if i%5 == 0 {
-			a.Kind = ""
-		}
-		all = append(all, a)
-	}
-	away := all[0]
-	away.Scope = "-200"
-	mustRecord(t, acts, append(all, away)...)
-	from, to := all[6].Event.Time(), all[24].Event.Time()
-	var got []activity.Tally
-	cost := db.Meter(func() {
-		var err error
-		if got, err = acts.Tally(t.Context(), activity.Filter{Scope: home, From: from, To: to}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 1}) // 18 rows of some 250 bytes
-	want := []activity.Tally{
-		{martin, "diskning", "", 2},
-		{martin, "diskning", "chore", 4},
-		{martin, "tvätt", "chore", 3},
-		{rebecca, "diskning", "chore", 6},
-		{rebecca, "tvätt", "", 1},
-		{rebecca, "tvätt", "chore", 2},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("Tally (-want +got):\n%s", diff)
-	}
-	_, err := acts.Tally(t.Context(), activity.Filter{Name: "diskning"})
-	wantInputError(t, err, "Filter.Scope must be set")
-	if got, err := acts.Tally(t.Context(), activity.Filter{Scope: "-300"}); got != nil || err != nil {
-		t.Errorf("of nothing: %v, %v", got, err)
-	}
-}
-
-// A name that an older writer stored in another form of Unicode is tallied with
-// the same name in NFC.
-func TestTallyComparesNamesInNFC(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	mustRecord(t, acts, chore(t, monday, 1, "städning"))
-	row := oldRow(t, "01KMCVAE005N0SS2S1GE82X182", home, martin, "sta\u0308dning", monday.UnixMilli())
-	row["type"] = item.S("chore")
-	recordtest.Put(t, db.Client(), acts.Table().Name, row)
 	got, err := acts.Tally(t.Context(), activity.Filter{Scope: home})
-	if diff := cmp.Diff([]activity.Tally{{Actor: martin, Name: "städning", Kind: "chore", Count: 2}}, got); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
+	if diff := cmp.Diff([]activity.Tally{{Actor: martin, Name: composed, Kind: "chore", Count: 2}}, got); err != nil || diff != "" {
+		t.Errorf("Tally: %v (-want +got):\n%s", err, diff)
 	}
 }

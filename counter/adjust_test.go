@@ -2,17 +2,12 @@ package counter_test
 
 import (
 	"errors"
-	"fmt"
-	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/counter"
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -160,113 +155,20 @@ func TestAdjustNeverBelowZero(t *testing.T) {
 	e := open(t, counter.Config{})
 	ev := message(t, noon, 1)
 	e.hold(t, ev, 10)
-	row := e.row(t, day)
-	row["count"] = item.Digits("2") // somebody has lowered it by hand
-	e.put(t, row)
+	e.setCount(t, 2) // somebody has lowered it by hand
 	adjust := counter.Adjust{Key: chat, Event: ev, From: 10, To: 7}
 	if _, err := e.Adjust(t.Context(), adjust); !errors.Is(err, counter.ErrBelowZero) {
 		t.Errorf("Adjust = %v, want ErrBelowZero", err)
 	}
-	row["count"] = item.Digits("3")
-	e.put(t, row)
+	e.setCount(t, 3)
 	if grant, err := e.Adjust(t.Context(), adjust); err != nil || !grant.First() || grant.Used != 0 {
 		t.Errorf("Adjust = %+v, %v", grant, err)
 	}
 }
 
-// A cap of 0 keeps a hold from rising, and from nothing else.
-func TestAdjustUnderACapOfZero(t *testing.T) {
-	t.Parallel()
-	e := open(t, counter.Config{})
-	ev := message(t, noon, 1)
-	e.hold(t, ev, 10)
-	if grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 11}); err != nil || grant.OK || grant.Used != 10 {
-		t.Errorf("it rises: %+v, %v", grant, err)
-	}
-	if grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 9}); err != nil || !grant.First() || grant.Remaining != 0 {
-		t.Errorf("it falls: %+v, %v", grant, err)
-	}
-}
-
-// Holds rise and fall side by side, each settled by several callers to another
-// weight and with replies lost: one of them settles it, and the cap is kept.
-func TestAdjustUnderContention(t *testing.T) {
-	t.Parallel()
-	const events, callers, most = 6, 4, 15
-	for range 5 {
-		e := open(t, counter.Config{})
-		for i := range events {
-			e.hold(t, message(t, noon, i), 2)
-		}
-		e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 2, Times: 6})
-		var mu sync.Mutex // guards what follows
-		first := map[int]int64{}
-		var wg sync.WaitGroup
-		for c := range callers {
-			wg.Go(func() {
-				for _, i := range rand.Perm(events) {
-					to := int64((i+c)%4 + 1)
-					grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: message(t, noon, i), From: 2, To: to, Cap: most})
-					var differs *counter.WeightError
-					if err != nil && !errors.As(err, &differs) || grant.Used > most {
-						t.Errorf("Adjust = %+v, %v", grant, err)
-					}
-					if grant.First() {
-						mu.Lock()
-						if was, twice := first[i]; twice {
-							t.Errorf("event %d was settled to %d and to %d", i, was, to)
-						}
-						first[i] = to
-						mu.Unlock()
-					}
-				}
-			})
-		}
-		wg.Wait()
-		var want int64
-		for i := range events {
-			to, settled := first[i]
-			if !settled {
-				to = 2
-			}
-			want += to
-		}
-		count := e.get(t, day)
-		if held, n := sum(t, e.row(t, day)); count.Used != want || held != want || n != events || want > most {
-			t.Errorf("Get = %+v, the row holds %d of %d events, they were settled to %d", count, held, n, want)
-		}
-		e.db.Heal()
-	}
-}
-
-// Each form of Adjust knows its own work again, and what another did meanwhile.
-func TestAdjustLosesReplies(t *testing.T) {
-	t.Parallel()
-	for _, to := range []int64{7, 10, 12} {
-		for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-			e := open(t, counter.Config{})
-			ev := message(t, noon, 1)
-			e.hold(t, ev, 10)
-			e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Times: 2})
-			var grant counter.Grant
-			var err error
-			cost := e.db.Meter(func() {
-				grant, err = e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: to, Cap: 20})
-			})
-			name := fmt.Sprintf("to %d, %v", to, do)
-			if err != nil || !grant.First() || grant.Used != to || cost.Requests != 3 {
-				t.Errorf("%s: %+v, %v after %v", name, grant, err, cost)
-			}
-			if grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: to, Cap: 20}); err != nil || grant.First() || !grant.OK {
-				t.Errorf("%s, another call: %+v, %v", name, grant, err)
-			}
-		}
-	}
-}
-
 // Between the lost reply and the SDK's second attempt another caller may have
-// refunded the event; and the same of a Take whose event is settled then.
-func TestLostReplyThenAnother(t *testing.T) {
+// refunded the event.
+func TestAdjustLostReplyThenRefunded(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
 	ev := message(t, noon, 1)
@@ -279,16 +181,5 @@ func TestLostReplyThenAnother(t *testing.T) {
 	grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 7, Cap: 20})
 	if err != nil || grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 0 {
 		t.Errorf("Adjust, then refunded: %+v, %v", grant, err)
-	}
-
-	other := message(t, noon, 2)
-	e.meanwhile(func() {
-		if _, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: other, From: 10, To: 7}); err != nil {
-			t.Error(err)
-		}
-	})
-	grant, err = e.Take(t.Context(), counter.Take{Key: chat, Event: other, Cap: 20, Weight: 10})
-	if err != nil || !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 7 {
-		t.Errorf("Take, then settled: %+v, %v", grant, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
@@ -14,32 +15,22 @@ import (
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	e := open(t, counter.Config{})
-	row := func(ttl ...any) ddb.Item {
+	row := func(ttl types.AttributeValue) ddb.Item {
 		it := golden.Item(t, "testdata/typescript.json")
-		delete(it, "ttl")
-		for _, value := range ttl {
-			switch v := value.(type) {
-			case int:
-				it["ttl"] = item.N(int64(v))
-			case int64:
-				it["ttl"] = item.N(v)
-			case string:
-				it["ttl"] = item.S(v)
-			case float64:
-				it["ttl"] = item.F(v)
-			}
+		if it["ttl"] = ttl; ttl == nil {
+			delete(it, "ttl")
 		}
 		return it
 	}
 	given := ddb.Item{"ttl": golden.Item(t, "testdata/row.json")["ttl"]}
 	for name, tc := range map[string]struct{ row, want ddb.Item }{
-		"without":               {row(), given},
-		"text":                  {row("2026-04-05"), given},
-		"zero":                  {row(0), given},
-		"not whole":             {row(1775426400.5), given},
-		"milliseconds":          {row(int64(1775426400000)), given},
-		"midnight UTC":          {row(1775347200), nil},
-		"the end of the world":  {row(int64(253402300799)), nil},
+		"without":               {row(nil), given},
+		"text":                  {row(item.S("2026-04-05")), given},
+		"zero":                  {row(item.N(0)), given},
+		"not whole":             {row(item.F(1775426400.5)), given},
+		"milliseconds":          {row(item.N(1775426400000)), given},
+		"midnight UTC":          {row(item.N(1775347200)), nil},
+		"the end of the world":  {row(item.N(253402300799)), nil},
 		"the older system's":    {golden.Item(t, "testdata/typescript.json"), nil},
 		"of this package":       {golden.Item(t, "testdata/row.json"), nil},
 		"a refund's tombstone":  {golden.Item(t, "testdata/tombstone.json"), nil},
@@ -57,7 +48,7 @@ func TestBackfill(t *testing.T) {
 	}
 
 	longer := open(t, counter.Config{Retention: 30 * 24 * time.Hour, Names: map[string]string{"ttl": "expires"}})
-	it := row()
+	it := row(nil)
 	it["expires"] = item.S("never")
 	golden.Backfill(t, longer.db.Client(), longer.Backfill, it, ddb.Item{"expires": item.N(1775426400 + 23*24*60*60)}, "expires")
 }

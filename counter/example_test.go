@@ -39,36 +39,6 @@ func ExampleNew() {
 	// counter: zone must be given: a zone is never assumed
 }
 
-func ExampleStore_Table() {
-	limits := exampleStore(context.Background())
-	table := limits.Table()
-	fmt.Println(table.Name, table.Key, "expires by", table.TTL)
-	// Output: limits (chatId S, date S) expires by ttl
-}
-
-// An event that comes more than a week late is neither granted nor refused:
-// whether it was counted cannot be told any more. Trying again does not help,
-// so the worker lets go of it.
-func ExampleStore_Take_tooOld() {
-	ctx := context.Background()
-	limits := exampleStore(ctx)
-	ev, err := event.New(sentAt.AddDate(0, 0, -9), "shop", "17")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: ev, Weight: 1, Cap: 3})
-	switch {
-	case errors.Is(err, event.ErrTooOld):
-		fmt.Println("let go:", err)
-	case err != nil:
-		fmt.Println("try again:", err)
-	default:
-		fmt.Println(grant.OK)
-	}
-	// Output: let go: counter: Take on table limits: the row of the day 2026-03-20 may have expired: event: too old to judge
-}
-
 func ExampleStore_Take() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
@@ -152,43 +122,6 @@ func ExampleStore_Refund_comesFirst() {
 	// payment: false true 0 <nil>
 }
 
-// What may be given back in parts is taken in parts: an order's lines are the
-// first, second and third that follow from its event, and each is refunded by
-// itself.
-func ExampleStore_Refund_partial() {
-	ctx := context.Background()
-	limits := exampleStore(ctx)
-	order, err := event.New(sentAt, "shop", "42")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for i, price := range []int64{250, 120, 80} {
-		line, err := order.Nth(i + 1)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		grant, err := limits.Take(ctx, counter.Take{Key: "ann", Event: line, Weight: price, Cap: 1000})
-		fmt.Println(grant.OK, grant.Used, err)
-	}
-	second, err := order.Nth(2)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for range 2 { // delivered twice
-		total, err := limits.Refund(ctx, counter.Refund{Key: "ann", Event: second, Weight: 120})
-		fmt.Println(total.Outcome, total.Used, err)
-	}
-	// Output:
-	// true 250 <nil>
-	// true 370 <nil>
-	// true 450 <nil>
-	// created 330 <nil>
-	// duplicate 330 <nil>
-}
-
 // A job takes 10 units before it runs, for nobody knows yet what it needs, and
 // is settled to what it did need.
 func ExampleStore_Adjust() {
@@ -215,28 +148,6 @@ func ExampleStore_Adjust() {
 	// settled: true created 7 <nil>
 	// settled: true duplicate 7 <nil>
 	// counter: the event is recorded with weight 7, not 9
-}
-
-// A customer is forgotten: the rows of all days, until there are none.
-func ExampleStore_Erase() {
-	ctx := context.Background()
-	limits := exampleStore(ctx)
-	for days := range 3 {
-		if _, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "ann", At: sentAt.AddDate(0, 0, -days), Weight: 1}); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	for {
-		n, err := limits.Erase(ctx, "ann")
-		fmt.Println(n, err)
-		if n == 0 || err != nil {
-			return
-		}
-	}
-	// Output:
-	// 3 <nil>
-	// 0 <nil>
 }
 
 func ExampleStore_Add() {

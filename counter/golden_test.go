@@ -85,17 +85,6 @@ func TestTypeScriptRow(t *testing.T) {
 	}
 }
 
-// A TypeScript row at its cap refuses before there is any event in it.
-func TestTypeScriptRowAtTheCap(t *testing.T) {
-	t.Parallel()
-	e := open(t, counter.Config{})
-	golden.Put(t, e.db.Client(), e.table, "testdata/typescript.json")
-	if grant := e.take(t, message(t, noon, 1), 2); grant.OK || grant.Outcome != 0 || grant.Used != 2 || grant.Remaining != 0 {
-		t.Errorf("above the cap: %+v", grant)
-	}
-	golden.Want(t, e.db.Client(), e.table, "testdata/typescript.json", "chatId", "date")
-}
-
 // The older system's ttl comes before ours. Until DynamoDB deletes the row, who
 // reads sees what Take does, and then neither sees anything.
 func TestTypeScriptRowPastItsTTL(t *testing.T) {

@@ -15,7 +15,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -69,24 +68,6 @@ func (e *env) take(t testing.TB, ev event.Event, most int64) counter.Grant {
 	return grant
 }
 
-func (e *env) takeItem(t testing.TB, take counter.Take) *record.Action[counter.Grant] {
-	t.Helper()
-	i, err := e.TakeItem(take)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
-}
-
-func (e *env) refundItem(t testing.TB, refund counter.Refund) *record.Action[counter.Total] {
-	t.Helper()
-	i, err := e.RefundItem(refund)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
-}
-
 func (e *env) get(t testing.TB, day tzclock.Date) counter.Count {
 	t.Helper()
 	count, err := e.Get(t.Context(), chat, day)
@@ -132,3 +113,35 @@ func wantBad(t testing.TB, err error, field string) {
 }
 
 var day = tzclock.Stockholm.Date(noon)
+
+// write is a call that writes.
+type write struct {
+	name string
+	do   func() error
+}
+
+// writes are all kinds of them, for the day of at.
+func writes(t testing.TB, s *counter.Store, key string, at time.Time) []write {
+	t.Helper()
+	ctx, ev, other := t.Context(), message(t, at, 1), message(t, at, 2)
+	return []write{
+		{"Take", func() error { return failed(s.Take(ctx, counter.Take{Key: key, Event: ev, Weight: 1, Cap: 9})) }},
+		{"Add", func() error { return failed(s.Add(ctx, counter.Add{Key: key, Event: other, Weight: 1})) }},
+		{"Refund", func() error { return failed(s.Refund(ctx, counter.Refund{Key: key, Event: ev, Weight: 1})) }},
+		{"AddUnkeyed", func() error { return failed(s.AddUnkeyed(ctx, counter.AddUnkeyed{Key: key, At: at, Weight: 1})) }},
+		{"Adjust", func() error { return failed(s.Adjust(ctx, counter.Adjust{Key: key, Event: other, From: 1, To: 1})) }},
+		{"Refund", func() error {
+			return failed(s.Refund(ctx, counter.Refund{Key: key, Event: message(t, at, 3), Weight: 1, Tombstone: true}))
+		}},
+	}
+}
+
+func failed[T any](_ T, err error) error { return err }
+
+// must is for items whose input is good.
+func must[T any](made T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return made
+}

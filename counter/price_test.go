@@ -58,17 +58,17 @@ func TestPrices(t *testing.T) {
 		},
 		{
 			Func: "Store.TakeItem", Actions: func() []types.TransactWriteItem {
-				return []types.TransactWriteItem{e.takeItem(t, counter.Take{Key: "bought", Event: message(t, noon, 1), Weight: 1, Cap: 3}).Item}
+				return []types.TransactWriteItem{must(e.TakeItem(counter.Take{Key: "bought", Event: message(t, noon, 1), Weight: 1, Cap: 3})).Item}
 			},
 		},
 		{
 			Func: "Store.AdjustItem", Actions: func() []types.TransactWriteItem {
-				return []types.TransactWriteItem{e.adjustItem(t, counter.Adjust{Key: chat, Event: held, From: 1, To: 1}).Item}
+				return []types.TransactWriteItem{must(e.AdjustItem(counter.Adjust{Key: chat, Event: held, From: 1, To: 1})).Item}
 			},
 		},
 		{
 			Func: "Store.RefundItem", Actions: func() []types.TransactWriteItem {
-				return []types.TransactWriteItem{e.refundItem(t, counter.Refund{Key: "bought", Event: message(t, noon, 1), Weight: 1}).Item}
+				return []types.TransactWriteItem{must(e.RefundItem(counter.Refund{Key: "bought", Event: message(t, noon, 1), Weight: 1})).Item}
 			},
 		},
 		{Func: "Store.Get", Never: "UpdateItem", Why: "it adds a duration"},

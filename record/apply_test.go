@@ -281,9 +281,9 @@ func TestAnotherAmountIsTold(t *testing.T) {
 // the row as it is after its pauses, not as it was before them.
 func TestOthersWriteInEachPause(t *testing.T) {
 	t.Parallel()
-	for op, of := range map[string]func(*testing.T, record.ExactAPI) *record.Rows[int64]{
-		"TransactWriteItems": func(t *testing.T, api record.ExactAPI) *record.Rows[int64] { return exact(t, api, "rows") },
-		"UpdateItem":         func(t *testing.T, api record.ExactAPI) *record.Rows[int64] { return sums(t, api, "rows") },
+	for op, of := range map[string]func(*testing.T, record.API) *record.Rows[int64]{
+		"TransactWriteItems": func(t *testing.T, api record.API) *record.Rows[int64] { return exact(t, api, "rows") },
+		"UpdateItem":         func(t *testing.T, api record.API) *record.Rows[int64] { return sums(t, api, "rows") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			db := dynamotest.New(t, nil)
