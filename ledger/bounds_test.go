@@ -14,8 +14,7 @@ import (
 // when they are written.
 func TestTheLongestRetention(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Retention: math.MaxInt64})
+	_, store := opened(t, ledger.Config{Retention: math.MaxInt64})
 	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
 		if out, err := store.MarkSeen(t.Context(), order.Key); err != nil || out != want {
 			t.Errorf("MarkSeen = %v, %v, want %v", out, err, want)
@@ -25,30 +24,16 @@ func TestTheLongestRetention(t *testing.T) {
 
 func TestDoWithoutWork(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	_, store := opened(t, ledger.Config{})
 	_, err := ledger.Do[string](t.Context(), store, order, nil)
 	recordtest.WantBad(t, err, "ledger", "work", "no work")
 	mustClaim(t, store, order) // nobody holds it
 }
 
-// A key whose attempts are spent is claimed again by a Store that allows more.
-func TestAGreaterMaxAttemptsClaimsAgain(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	few, more := b.store(t, ledger.Config{MaxAttempts: 1}), b.store(t, ledger.Config{MaxAttempts: 2})
-	must(t, mustClaim(t, few, order).Fail(t.Context(), errCut))
-	if _, err := few.Claim(t.Context(), order); err == nil {
-		t.Fatal("claimed a second time")
-	}
-	mustClaim(t, more, order)
-}
-
 // encoding/json replaces what is not UTF-8 in a string.
 func TestAStringThatIsNotUTF8IsReplayedAsJSONHasIt(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	_, store := opened(t, ledger.Config{})
 	work := func(_ context.Context, _ *ledger.Claim) (string, error) { return "\xff", nil }
 	for _, want := range []string{"\xff", "\uFFFD"} {
 		if res, err := ledger.Do(t.Context(), store, order, work); err != nil || res.Value != want {

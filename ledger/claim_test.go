@@ -2,18 +2,13 @@ package ledger_test
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -73,8 +68,10 @@ func wantErr(t *testing.T, what string, err, want error) {
 
 func TestClaimGrants(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	if r, ok, err := store.Get(t.Context(), order.Key); ok || err != nil || r.Key != "" {
+		t.Errorf("unknown: %+v, %v, %v", r, ok, err)
+	}
 	c := mustClaim(t, store, order)
 	now := b.clock.Now()
 	if c.Key != order.Key || c.Attempt != 1 || c.Fence != now.UnixMilli()+1 || !c.LeaseUntil().Equal(now.Add(time.Minute)) {
@@ -84,23 +81,10 @@ func TestClaimGrants(t *testing.T) {
 	wantMark(t, store, order.Key, event.Duplicate)
 }
 
-func TestClaimRefusesBadInput(t *testing.T) {
-	t.Parallel()
-	store, err := ledger.New(dynamotest.Connect("http://127.0.0.1:1"), "ledger", nil) // where nobody answers
-	must(t, err)
-	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
-		_, err := store.Claim(t.Context(), ledger.Request{Key: key})
-		recordtest.WantBad(t, err, "ledger", "Request.Key", "Claim "+name)
-		_, _, err = store.Get(t.Context(), key)
-		recordtest.WantBad(t, err, "ledger", "key", "Get "+name)
-	}
-}
-
 // Wait is exact: a moment before it the key is held, at its end it is free.
 func TestTakeoverAfterLeaseAndSkew(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
 	dead := mustClaim(t, store, order)
 	b.clock.Add(time.Minute + 5*time.Second - time.Millisecond)
 	wantBusy(t, store, order, time.Millisecond)
@@ -132,29 +116,10 @@ func TestSkewedClocks(t *testing.T) {
 	must(t, c.Complete(t.Context(), "mine"))
 }
 
-func TestFailFreesAtOnceUpToMaxAttempts(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: 3})
-	for attempt := int64(1); attempt <= 3; attempt++ {
-		c := mustClaim(t, store, order)
-		if c.Attempt != attempt {
-			t.Errorf("attempt %d, want %d", c.Attempt, attempt)
-		}
-		must(t, c.Fail(t.Context(), errors.New("no connection")))
-	}
-	_, err := store.Claim(t.Context(), order)
-	wantErr(t, "fourth claim", err, ledger.ErrTooManyAttempts)
-	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.LastError != "no connection" || r.Attempts != 3 {
-		t.Errorf("record: %+v", r)
-	}
-}
-
 // Crashes count as attempts, so that an event that kills its worker ends.
 func TestCrashesCountAsAttempts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: 2, Lease: time.Minute, MaxSkew: time.Second})
+	b, store := opened(t, ledger.Config{MaxAttempts: 2, Lease: time.Minute, MaxSkew: time.Second})
 	for range 2 {
 		mustClaim(t, store, order)
 		wantBusy(t, store, order, time.Minute+time.Second)
@@ -169,8 +134,7 @@ func TestCrashesCountAsAttempts(t *testing.T) {
 
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
 	other := ledger.Request{Key: order.Key, Payload: []byte(`{"amount":13}`)}
 	refuses := func(when string) {
 		t.Helper()
@@ -201,14 +165,12 @@ func TestExpiredRowsAreClaimedAnew(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(*testing.T, *ledger.Claim){
 		"done":    func(t *testing.T, c *ledger.Claim) { must(t, c.Complete(t.Context(), "old")) },
-		"failed":  func(t *testing.T, c *ledger.Claim) { must(t, c.Fail(t.Context(), errors.New("old"))) },
 		"refused": func(t *testing.T, c *ledger.Claim) { must(t, c.Fail(t.Context(), ledger.Permanent(errors.New("old")))) },
 		"claimed": func(*testing.T, *ledger.Claim) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
-			store := b.store(t, ledger.Config{MaxAttempts: 1, Retention: 24 * time.Hour})
+			b, store := opened(t, ledger.Config{MaxAttempts: 1, Retention: 24 * time.Hour})
 			old := mustClaim(t, store, order)
 			leave(t, old)
 
@@ -234,66 +196,20 @@ func TestExpiredRowsAreClaimedAnew(t *testing.T) {
 	}
 }
 
-// The lease of a claim never outlives its row, with the shortest retention
-// that is taken.
-func TestShortRetentionDoesNotFreeALease(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: 2 * time.Minute, MaxSkew: time.Minute})
-	mustClaim(t, store, order)
-	b.clock.Add(time.Minute)
-	wantBusy(t, store, order, time.Minute)
-	wantMark(t, store, order.Key, event.Duplicate)
-	b.clock.Add(time.Minute)
-	mustClaim(t, store, order)
-}
-
-func TestClaimOverOlderRows(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	row := func(expires time.Duration) ddb.Item {
-		return ddb.Item{
-			"pk": item.S(order.Key), "seenAt": item.S("2025-11-05T17:30:00Z"), "source": item.S("ALOWARE"), "notes": item.S("initial insert"),
-			"expiresAt": item.N(b.clock.Now().Add(expires).Unix()),
-		}
-	}
-	b.put(t, row(time.Second))
-	wantDone(t, store, order, "")
-	b.put(t, row(0))
-	if c := mustClaim(t, store, order); c.Attempt != 1 {
-		t.Errorf("attempt %d", c.Attempt)
-	}
-	if r := mustGet(t, store, order.Key); r.Notes != "" || !r.SeenAt.Equal(b.clock.Now()) {
-		t.Errorf("something of the old life is left: %+v", r)
-	}
-}
-
-// TTL deletes the expired row between the two requests of Claim; or, at worst,
-// the row changes with each.
+// TTL deletes the expired row between the two requests of Claim.
 func TestClaimFollowsTheRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	remove := func() { b.remove(t, order.Key) }
-	expire := func() { b.put(t, ddb.Item{"pk": item.S(order.Key), "expiresAt": item.N(b.clock.Now().Unix())}) }
-	expire()
-	b.between(remove)
-	if c, sent, err := claims(t, store, order); err != nil || c.Attempt != 1 || sent != 3 {
+	b.put(t, ddb.Item{"pk": item.S(order.Key), "expiresAt": item.N(b.clock.Now().Unix())})
+	b.between(func() { b.remove(t, order.Key) })
+	if c, sent, err := claims(t, b.store(t, ledger.Config{}), order); err != nil || c.Attempt != 1 || sent != 3 {
 		t.Errorf("Claim = %+v, %v after %d requests", c, err, sent)
-	}
-
-	expire()
-	b.between(remove, expire, remove, expire)
-	if c, sent, err := claims(t, store, order); c != nil || !isTrouble(err) || sent != 5 {
-		t.Errorf("Claim = %v, %v after %d requests", c, err, sent)
 	}
 }
 
 func TestTroubleIsNamedAndStaysReachable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	c := mustClaim(t, store, order)
 	missing, err := ledger.New(b.client, "no-such-table", nil)
 	must(t, err)
@@ -313,15 +229,6 @@ func TestTroubleIsNamedAndStaysReachable(t *testing.T) {
 	}
 }
 
-func TestClaimWithoutRandomness(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Rand: strings.NewReader("short")})
-	if c, err := store.Claim(t.Context(), order); c != nil || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("Claim = %v, %v", c, err)
-	}
-}
-
 // Answers carry no keys and no results: they end up in logs.
 func TestErrorsAsText(t *testing.T) {
 	t.Parallel()
@@ -333,38 +240,5 @@ func TestErrorsAsText(t *testing.T) {
 		if got := err.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-func TestClaimOverAMarkedKey(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	wantMark(t, store, order.Key, event.Created)
-	wantDone(t, store, order, "")
-	b.clock.Add(14 * 24 * time.Hour)
-	c := mustClaim(t, store, order)
-	wantMark(t, store, order.Key, event.Duplicate)
-	must(t, c.Complete(t.Context(), 1))
-}
-
-func TestGet(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
-	if r, ok, err := store.Get(t.Context(), "unknown"); ok || err != nil || r.Key != "" {
-		t.Errorf("unknown: %+v, %v, %v", r, ok, err)
-	}
-	now := b.clock.Now().UTC()
-	c := mustClaim(t, store, ledger.Request{Key: order.Key})
-	b.clock.Add(time.Second)
-	must(t, c.Complete(t.Context(), map[string]int{"paid": 12}))
-	want := ledger.Record{
-		Key: order.Key, State: ledger.Done, SeenAt: now, ExpiresAt: now.Add(24*time.Hour + time.Second),
-		Fence: now.UnixMilli() + 1, Attempts: 1, Fingerprint: emptyHash, Result: []byte(`{"paid":12}`), Source: "ALOWARE",
-		Nonce: item.Text(b.row(t, order.Key), "claim"),
-	}
-	if diff := cmp.Diff(want, mustGet(t, store, order.Key)); diff != "" {
-		t.Errorf("record (-want +got):\n%s", diff)
 	}
 }

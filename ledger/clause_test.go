@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -18,8 +17,7 @@ import (
 // may have put it there, neither opens a key nor keeps it.
 func TestALeaseOfWhatIsNotClaimedDecidesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: 2})
+	b, store := opened(t, ledger.Config{MaxAttempts: 2})
 	claim := func(state ledger.State, attempts int64, lease time.Duration) (*ledger.Claim, error) {
 		b.put(t, ddb.Item{
 			"pk": item.S(order.Key), "claim": item.S("x"), "state": item.S(string(state)), "fence": item.N(1), "attempts": item.N(attempts),
@@ -47,20 +45,6 @@ func isDone(err error) bool {
 	return ok
 }
 
-func TestSeenAtStaysThroughLaterClaims(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	seen := b.clock.Now()
-	for range 3 {
-		must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
-		b.clock.Add(time.Hour)
-	}
-	if got := mustGet(t, store, order.Key).SeenAt; !got.Equal(seen) {
-		t.Errorf("seen at %v, want %v", got, seen)
-	}
-}
-
 // A claim takes effect and loses its reply, and before it is sent again
 // somebody ends the key by hand: it is not granted, though the nonce is its own.
 func TestAnOwnClaimThatWasEndedByHand(t *testing.T) {
@@ -79,14 +63,17 @@ func TestAnOwnClaimThatWasEndedByHand(t *testing.T) {
 // Fail and Fail for good are not the same, though their texts are.
 func TestFailingAndFailingForGoodDiffer(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	_, store := opened(t, ledger.Config{})
 	declined := errors.New("declined")
 
 	c := mustClaim(t, store, ledger.Request{Key: "first for good"})
 	must(t, c.Fail(t.Context(), ledger.Permanent(declined)))
-	if _, ok := errors.AsType[*ledger.PermanentError](c.Fail(t.Context(), declined)); !ok {
-		t.Error("a key that was refused for good failed once more")
+	for name, err := range map[string]error{
+		"Fail": c.Fail(t.Context(), declined), "Complete": c.Complete(t.Context(), 1), "Renew": c.Renew(t.Context()),
+	} {
+		if !isPermanent(err) || err.Error() != "declined" {
+			t.Errorf("%s of a key that was refused for good: %v", name, err)
+		}
 	}
 
 	c = mustClaim(t, store, ledger.Request{Key: "first for now"})
@@ -113,71 +100,34 @@ func TestRenewalLearnsOfTheLeaseThatStands(t *testing.T) {
 // A row without expiresAt never expires, for any caller.
 func TestARowThatNeverExpires(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	b.put(t, ddb.Item{"pk": item.S(order.Key), "seenAt": item.S("2025-11-05T17:30:00Z")})
 	if r := mustGet(t, store, order.Key); r.State != ledger.Done || !r.ExpiresAt.IsZero() {
 		t.Errorf("record: %+v", r)
 	}
 	wantDone(t, store, order, "")
+	wantMark(t, store, order.Key, event.Duplicate)
 }
 
 // A key that was claimed is claimed again, and refused, by the same rules when
 // somebody took its expiresAt away.
 func TestAClaimedRowThatNeverExpires(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		before func(*testing.T, *bench, *ledger.Claim)
-		want   func(*ledger.Claim, error) bool
-	}{
-		"failed": {
-			func(t *testing.T, _ *bench, c *ledger.Claim) {
-				must(t, c.Fail(t.Context(), errors.New("no connection")))
-			},
-			func(c *ledger.Claim, err error) bool { return err == nil && c.Attempt == 2 },
-		},
-		"lapsed": {
-			func(_ *testing.T, b *bench, _ *ledger.Claim) { b.clock.Add(time.Hour) },
-			func(c *ledger.Claim, err error) bool { return err == nil && c.Attempt == 2 },
-		},
-		"attempts spent": {
-			func(t *testing.T, b *bench, c *ledger.Claim) {
-				must(t, c.Fail(t.Context(), errors.New("no connection")))
-				must(t, mustClaim(t, b.store(t, ledger.Config{}), order).Fail(t.Context(), errors.New("again")))
-			},
-			func(_ *ledger.Claim, err error) bool { return errors.Is(err, ledger.ErrTooManyAttempts) },
-		},
-		"held": {
-			func(*testing.T, *bench, *ledger.Claim) {},
-			func(_ *ledger.Claim, err error) bool { _, ok := errors.AsType[*ledger.InProgressError](err); return ok },
-		},
-		"done": {
-			func(t *testing.T, _ *bench, c *ledger.Claim) { must(t, c.Complete(t.Context(), 1)) },
-			func(_ *ledger.Claim, err error) bool { return isDone(err) },
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			store := b.store(t, ledger.Config{MaxAttempts: 2})
-			tc.before(t, b, mustClaim(t, b.store(t, ledger.Config{}), order))
-			row := b.row(t, order.Key)
-			delete(row, "expiresAt")
-			b.put(t, row)
-
-			wantMark(t, store, order.Key, event.Duplicate)
-			if c, sent, err := claims(t, store, order); !tc.want(c, err) || sent != 1 {
-				t.Errorf("Claim = %+v, %v after %d requests", c, err, sent)
-			}
-		})
+	b, store := opened(t, ledger.Config{})
+	bare := func() {
+		row := b.row(t, order.Key)
+		delete(row, "expiresAt")
+		b.put(t, row)
+		wantMark(t, store, order.Key, event.Duplicate)
 	}
-}
-
-// What is not UTF-8 is stored in another form, and known again after a lost reply.
-func TestAnErrorThatIsNotUTF8IsKnownAgain(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	c := mustClaim(t, b.store(t, ledger.Config{}), order)
-	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
-	must(t, c.Fail(t.Context(), errors.New("a\xffb")))
+	c := mustClaim(t, store, order)
+	bare()
+	if _, sent, err := claims(t, store, order); !isBusy(err) || sent != 1 {
+		t.Errorf("Claim: %v after %d requests", err, sent)
+	}
+	must(t, c.Fail(t.Context(), errCut))
+	bare()
+	if c, sent, err := claims(t, store, order); err != nil || c.Attempt != 2 || sent != 1 {
+		t.Errorf("Claim = %+v, %v after %d requests", c, err, sent)
+	}
 }

@@ -34,13 +34,9 @@ var crashes = map[string]struct {
 	blocks   bool
 	attempts int64
 }{
-	"before the claim": {func(*testing.T, *bench, *ledger.Store) *ledger.Claim { return nil }, false, 1},
 	"the claim's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
 		b.deaf(t, func() error { _, err := store.Claim(t.Context(), order); return err })
 		return nil
-	}, true, 2},
-	"after the claim": {func(t *testing.T, _ *bench, store *ledger.Store) *ledger.Claim {
-		return mustClaim(t, store, order)
 	}, true, 2},
 	"after the effect": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
 		c := mustClaim(t, store, order)
@@ -70,8 +66,7 @@ func TestCrashAtEachStep(t *testing.T) {
 	for name, tc := range crashes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
-			store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+			b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
 			dead := tc.crash(t, b, store)
 			if tc.blocks {
 				wantBusy(t, store, order, time.Minute+5*time.Second)
@@ -111,8 +106,7 @@ func TestDoTxDiesAtEachRequest(t *testing.T) {
 	t.Parallel()
 	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
 		for nth := 1; nth <= 4; nth++ { // the claim, two transactions, and a healthy delivery
-			b := newBench(t)
-			store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+			b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
 			b.put(t, ddb.Item{"pk": item.S("seat 1")})
 			sit := func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
 				seat := fmt.Sprint("seat ", 1+min(1, len(c.Reasons())))

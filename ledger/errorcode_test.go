@@ -11,9 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -66,8 +63,7 @@ func tell(err error) told {
 // errors.Is and errors.As can tell, however it is wrapped.
 func TestPermanentErrorsStayTheSame(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Errors: callersOwn})
+	b, store := opened(t, ledger.Config{Errors: callersOwn})
 	for seed := range uint64(150) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		cause := anyError(rnd)
@@ -128,8 +124,7 @@ func anyError(rnd *rand.Rand) error {
 // that is stored, is still bad input when replayed.
 func TestInputErrorsThatAreNotTold(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	_, store := opened(t, ledger.Config{})
 	bad := event.BadInput("counter", "Take.Cap", "must not be negative")
 	long := strings.Repeat("x", 511)
 	for name, tc := range map[string]struct {
@@ -189,8 +184,7 @@ func TestAnUnknownErrorCodeReplaysTheText(t *testing.T) {
 // A code is trusted by its fence alone, and what is damaged is text.
 func TestErrorCodesThatAreNotTrusted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	for code, want := range map[string]told{
 		"7:event.ErrTooOld":           {Is: map[string]bool{"event.ErrTooOld": true}},
 		"6:event.ErrTooOld":           {},
@@ -221,66 +215,37 @@ func TestErrorCodesThatAreNotTrusted(t *testing.T) {
 // has left standing.
 func TestErrorCodesAreRemoved(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: 24 * time.Hour})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, Retention: 24 * time.Hour})
 	leave := func(key string) {
-		_, err := b.client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: aws.String(b.table), Key: ddb.Item{"pk": item.S(key)},
-			UpdateExpression:          aws.String("SET errorCode = :code"),
-			ExpressionAttributeValues: ddb.Item{":code": item.S("1:event.ErrTooOld")},
-		})
-		must(t, err)
+		row := b.row(t, key)
+		row["errorCode"] = item.S("1:event.ErrTooOld")
+		b.put(t, row)
 	}
-	fail := func(cause error) func(ledger.Request) {
-		return func(req ledger.Request) {
-			c := mustClaim(t, store, req)
-			leave(req.Key)
-			must(t, c.Fail(t.Context(), cause))
-		}
-	}
-	for name, write := range map[string]func(ledger.Request){
-		"Complete": func(req ledger.Request) {
-			c := mustClaim(t, store, req)
-			leave(req.Key)
-			must(t, c.Complete(t.Context(), 1))
-		},
-		"CompleteItem": func(req ledger.Request) {
-			c := mustClaim(t, store, req)
-			leave(req.Key)
+	for name, write := range map[string]func(*ledger.Claim) error{
+		"Complete": func(c *ledger.Claim) error { return c.Complete(t.Context(), 1) },
+		"CompleteItem": func(c *ledger.Claim) error {
 			done, err := c.CompleteItem(1)
 			must(t, err)
-			_, err = b.client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{done.Item}})
-			must(t, err)
+			b.transact(t, done.Item)
+			return nil
 		},
-		"Fail":                fail(errors.New("no connection")),
-		"Fail, not of a code": fail(ledger.Permanent(errors.New("no"))),
-		"a cancelled attempt": func(req ledger.Request) {
-			ctx, cancel := context.WithCancel(t.Context())
-			_, _ = ledger.Do(ctx, store, req, func(context.Context, *ledger.Claim) (int, error) {
-				leave(req.Key)
-				cancel()
-				return 0, ctx.Err()
-			})
+		"Fail":                func(c *ledger.Claim) error { return c.Fail(t.Context(), errCut) },
+		"Fail, not of a code": func(c *ledger.Claim) error { return c.Fail(t.Context(), ledger.Permanent(errCut)) },
+		"Claim": func(c *ledger.Claim) error {
+			must(t, c.Fail(t.Context(), errCut))
+			leave(c.Key)
+			mustClaim(t, store, ledger.Request{Key: c.Key})
+			return nil
 		},
-		"Claim": func(req ledger.Request) {
-			must(t, mustClaim(t, store, req).Fail(t.Context(), errors.New("no connection")))
-			leave(req.Key)
-			mustClaim(t, store, req)
-		},
-		"Claim of an expired key": func(req ledger.Request) {
-			wantMark(t, store, req.Key, event.Created)
-			leave(req.Key)
+		"Claim of an expired key": func(c *ledger.Claim) error {
 			b.clock.Add(24 * time.Hour)
-			mustClaim(t, store, req)
-		},
-		"MarkSeen of an expired key": func(req ledger.Request) {
-			wantMark(t, store, req.Key, event.Created)
-			leave(req.Key)
-			b.clock.Add(24 * time.Hour)
-			wantMark(t, store, req.Key, event.Created)
+			mustClaim(t, store, ledger.Request{Key: c.Key})
+			return nil
 		},
 	} {
-		write(ledger.Request{Key: name})
+		c := mustClaim(t, store, ledger.Request{Key: name})
+		leave(name)
+		must(t, write(c))
 		if row := b.row(t, name); item.Has(row, "errorCode") {
 			t.Errorf("%s: the code stands: %v", name, row)
 		}
@@ -291,8 +256,7 @@ func TestErrorCodesAreRemoved(t *testing.T) {
 // sentinel is another error.
 func TestAPermanentErrorSaidAgain(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Errors: callersOwn})
+	b, store := opened(t, ledger.Config{Errors: callersOwn})
 	c := mustClaim(t, store, order)
 	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
 	must(t, c.Fail(t.Context(), ledger.Permanent(errSoldOut)))

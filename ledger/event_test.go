@@ -1,13 +1,8 @@
 package ledger_test
 
 import (
-	"context"
-	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -25,8 +20,7 @@ func eventOf(t *testing.T, c *ledger.Claim, parts ...string) event.Event {
 // The event is made of when the key was first seen, and of the key.
 func TestClaimEvent(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	now := b.clock.Now()
 	c := mustClaim(t, store, order)
 	other := mustClaim(t, store, ledger.Request{Key: "another"}) // in the same millisecond
@@ -54,22 +48,9 @@ var attempts = map[string]struct {
 		b.clock.Add(time.Hour)
 		return mustClaim(t, s, order)
 	}},
-	"after a lost reply": {next: func(t *testing.T, b *bench, s *ledger.Store, c *ledger.Claim) *ledger.Claim {
-		must(t, c.Fail(t.Context(), errCut))
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 1})
-		return mustClaim(t, s, order)
-	}},
 	"given back": {next: func(t *testing.T, _ *bench, s *ledger.Store, c *ledger.Claim) *ledger.Claim {
 		must(t, c.Release(t.Context()))
 		return mustClaim(t, s, order)
-	}},
-	"twice 10 days later": {next: func(t *testing.T, b *bench, s *ledger.Store, c *ledger.Claim) *ledger.Claim {
-		for range 2 {
-			must(t, c.Fail(t.Context(), errCut))
-			b.clock.Add(10 * 24 * time.Hour)
-			c = mustClaim(t, s, order)
-		}
-		return c
 	}},
 	"resumed": {next: func(t *testing.T, b *bench, s *ledger.Store, c *ledger.Claim) *ledger.Claim {
 		b.clock.Add(time.Second)
@@ -88,11 +69,6 @@ var attempts = map[string]struct {
 		b.clock.Add(14 * 24 * time.Hour)
 		return mustClaim(t, s, order)
 	}},
-	"expired and deleted": {fresh: true, next: func(t *testing.T, b *bench, s *ledger.Store, _ *ledger.Claim) *ledger.Claim {
-		b.clock.Add(14*24*time.Hour + time.Hour)
-		b.sweep(t, order.Key)
-		return mustClaim(t, s, order)
-	}},
 	"forgotten": {fresh: true, next: func(t *testing.T, b *bench, s *ledger.Store, c *ledger.Claim) *ledger.Claim {
 		must(t, c.Fail(t.Context(), errCut))
 		b.clock.Add(time.Minute)
@@ -108,8 +84,7 @@ func TestTheEventOfAllAttempts(t *testing.T) {
 	t.Parallel()
 	for name, tc := range attempts {
 		for _, ahead := range []time.Duration{0, 10 * time.Second} {
-			b := newBench(t)
-			store := b.store(t, ledger.Config{})
+			b, store := opened(t, ledger.Config{})
 			first := b.store(t, ledger.Config{Now: func() time.Time { return b.clock.Now().Add(ahead) }})
 			b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 1})
 			c := mustClaim(t, first, order)
@@ -124,35 +99,4 @@ func TestTheEventOfAllAttempts(t *testing.T) {
 			}
 		}
 	}
-}
-
-// DoTx calls the work again under one event, and so do later deliveries.
-func TestTheEventUnderDoTx(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newOwnBench(t)
-		store := b.store(t, ledger.Config{})
-		seen := map[event.Event]int{}
-		for delivery := range 3 {
-			calls := 0
-			_, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-				b.clock.Add(time.Second)
-				seen[eventOf(t, c)]++
-				if calls++; calls == 3 && delivery < 2 {
-					return "", nil, errors.New("no connection")
-				}
-				if calls < 3 {
-					b.put(t, map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "seat"}})
-					return "", []types.TransactWriteItem{b.insert("seat")}, nil
-				}
-				return "paid", []types.TransactWriteItem{b.add("effect")}, nil
-			})
-			if (err == nil) != (delivery == 2) {
-				t.Errorf("delivery %d: %v", delivery, err)
-			}
-		}
-		if len(seen) != 1 || seen[recordtest.Event(t, goldenDay, order.Key)] != 9 {
-			t.Errorf("events: %v", seen)
-		}
-	})
 }

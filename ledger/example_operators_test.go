@@ -65,26 +65,6 @@ func ExampleFilter() {
 	// Output: 4 rows
 }
 
-func ExampleOperators_Reopen() {
-	ctx := context.Background()
-	seen := operators(nil)
-	req := ledger.Request{Key: "ORDER:17"}
-	c, err := seen.Claim(ctx, req)
-	check(err)
-	check(c.Fail(ctx, ledger.Permanent(errors.New("card declined"))))
-
-	r, _, err := seen.Get(ctx, req.Key) // the customer has another card
-	check(err)
-	check(seen.Reopen(ctx, r))
-	c, err = seen.Claim(ctx, req)
-	check(err)
-	fmt.Println("attempt", c.Attempt)
-	fmt.Println(seen.Reopen(ctx, r)) // by what was seen before
-	// Output:
-	// attempt 1
-	// ledger: the row changed since it was seen
-}
-
 // What a customer's order brought is removed; its redelivery is still a duplicate.
 func ExampleStore_Erase() {
 	ctx := context.Background()
@@ -99,27 +79,6 @@ func ExampleStore_Erase() {
 	var done *ledger.DoneError
 	fmt.Println(errors.As(err, &done), done.Record.Result == nil)
 	// Output: true true
-}
-
-// The work of a key was wrong, and is to be done again when the event is sent
-// once more.
-func ExampleOperators_Forget() {
-	ctx := context.Background()
-	now := time.UnixMilli(1_800_000_000_000)
-	seen := operators(&ledger.Config{Now: func() time.Time { return now }, MaxSkew: 10 * time.Second})
-	req := ledger.Request{Key: "ORDER:17"}
-	c, err := seen.Claim(ctx, req)
-	check(err)
-	check(c.Complete(ctx, "sent to the wrong address"))
-
-	now = now.Add(time.Minute)
-	r, _, err := seen.Get(ctx, req.Key)
-	check(err)
-	check(seen.Forget(ctx, r))
-	c, err = seen.Claim(ctx, req)
-	check(err)
-	fmt.Println("attempt", c.Attempt)
-	// Output: attempt 1
 }
 
 // A key as a lock: claimed and released, and never completed. The fence goes into

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -52,26 +50,6 @@ func ExampleNew() {
 	// Output:
 	// handle SHOP:1001
 	// skip SHOP:1001
-}
-
-func ExampleStore_Table() {
-	_, seen := open(nil)
-	table := seen.Table()
-	fmt.Println(table.Name, table.Key.Partition.Name, table.TTL)
-	// Output: seen pk expiresAt
-}
-
-func ExampleStore_MarkSeen() {
-	ctx := context.Background()
-	_, seen := open(nil)
-	key, err := ledger.Key("SHOP", "order", "1001", "paid")
-	check(err)
-	first, err := seen.MarkSeen(ctx, key)
-	check(err)
-	second, err := seen.MarkSeen(ctx, key)
-	check(err)
-	fmt.Println(first, second)
-	// Output: created duplicate
 }
 
 func ExampleDo() {
@@ -124,27 +102,6 @@ func ExamplePermanent() {
 	// connection reset (permanent false, replayed false)
 	// card declined (permanent true, replayed false)
 	// card declined (permanent true, replayed true)
-}
-
-// A queue's worker that meets a key in progress leaves the message in the
-// queue and makes it visible again when the key can be free.
-func ExampleInProgressError() {
-	ctx := context.Background()
-	_, seen := open(&ledger.Config{Lease: time.Minute, MaxSkew: 10 * time.Second, Now: func() time.Time {
-		return time.UnixMilli(1_800_000_000_000)
-	}})
-	key, err := ledger.Key("ORDER", "17")
-	check(err)
-	req := ledger.Request{Key: key}
-	_, err = seen.Claim(ctx, req) // by a worker that is at it, or has crashed
-	check(err)
-
-	_, err = ledger.Do(ctx, seen, req, func(context.Context, *ledger.Claim) (string, error) { return "charged", nil })
-	var busy *ledger.InProgressError
-	if errors.As(err, &busy) {
-		fmt.Println("visible again in", busy.Wait)
-	}
-	// Output: visible again in 1m10s
 }
 
 // The worked example of the package's page: a worker dies, another takes over,
@@ -218,82 +175,4 @@ func ExampleClaim_Fail() {
 	// attempt 1
 	// attempt 2
 	// ledger: too many attempts; the last attempt failed: no connection
-}
-
-// A worker that does not use Do renews its claim itself.
-func ExampleClaim_Renew() {
-	ctx := context.Background()
-	start := time.UnixMilli(1_800_000_000_000)
-	now := start
-	_, seen := open(&ledger.Config{Now: func() time.Time { return now }, Lease: time.Minute})
-	key, err := ledger.Key("EXPORT", "2026-03")
-	check(err)
-	c, err := seen.Claim(ctx, ledger.Request{Key: key})
-	check(err)
-	for page := range 3 {
-		now = now.Add(45 * time.Second) // the work of a page
-		check(c.Renew(ctx))
-		fmt.Println("page", page+1, "held until", c.LeaseUntil().Sub(start))
-	}
-	check(c.Complete(ctx, "3 pages"))
-	// Output:
-	// page 1 held until 1m45s
-	// page 2 held until 2m30s
-	// page 3 held until 3m15s
-}
-
-func ExampleClaim_Complete() {
-	ctx := context.Background()
-	_, seen := open(nil)
-	key, err := ledger.Key("ORDER", "17")
-	check(err)
-	c, err := seen.Claim(ctx, ledger.Request{Key: key})
-	check(err)
-	check(c.Complete(ctx, map[string]any{"receipt": "r-1"}))
-	check(c.Complete(ctx, map[string]any{"receipt": "r-1"})) // as after a lost reply
-	r, ok, err := seen.Get(ctx, key)
-	check(err)
-	fmt.Println(ok, r.State, string(r.Result))
-	// Output: true done {"receipt":"r-1"}
-}
-
-// The effect and its record are one transaction: both are there, or neither.
-func ExampleClaim_CompleteItem() {
-	ctx := context.Background()
-	db, seen := open(nil)
-	bookings := schema.Table{Name: "bookings", Key: schema.Key{Partition: schema.String("room")}}
-	check(schema.Create(ctx, db, bookings))
-
-	key, err := ledger.Key("ORDER", "17")
-	check(err)
-	res, err := ledger.Do(ctx, seen, ledger.Request{Key: key}, func(ctx context.Context, c *ledger.Claim) (string, error) {
-		done, err := c.CompleteItem("booked")
-		if err != nil {
-			return "", err
-		}
-		booking := types.TransactWriteItem{Put: &types.Put{
-			TableName: aws.String(bookings.Name),
-			Item:      map[string]types.AttributeValue{"room": &types.AttributeValueMemberS{Value: "12"}},
-		}}
-		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: []types.TransactWriteItem{done.Item, booking},
-		})
-		return "booked", err
-	})
-	fmt.Println(res.Value, err)
-	// Output: booked <nil>
-}
-
-func ExampleStore_Get() {
-	ctx := context.Background()
-	_, seen := open(nil)
-	key, err := ledger.Key("SHOP", "1001")
-	check(err)
-	c, err := seen.Claim(ctx, ledger.Request{Key: key})
-	check(err)
-	check(c.Fail(ctx, errors.New("no connection")))
-	r, ok, err := seen.Get(ctx, key)
-	check(err)
-	fmt.Println(ok, r.Source, r.State, r.Attempts, r.LastError)
-	// Output: true SHOP failed 1 no connection
 }

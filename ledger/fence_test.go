@@ -13,8 +13,7 @@ import (
 
 func TestFenceRisesAfterTheRowIsGone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Retention: time.Hour})
+	b, store := opened(t, ledger.Config{Retention: time.Hour})
 	c := mustClaim(t, store, order)
 	must(t, c.Fail(t.Context(), errors.New("again")))
 	c = mustClaim(t, store, order)
@@ -56,8 +55,7 @@ func TestFenceRisesAcrossClocks(t *testing.T) {
 
 func TestOneHolderAmongMany(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: 100, Lease: time.Minute, MaxSkew: time.Second})
+	b, store := opened(t, ledger.Config{MaxAttempts: 100, Lease: time.Minute, MaxSkew: time.Second})
 	fences := []int64{0}
 	for round := range 4 {
 		winners := race(t, store, 12)

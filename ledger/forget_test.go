@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -30,10 +29,6 @@ func TestForget(t *testing.T) {
 	for name, write := range map[string]func(*testing.T, *bench, *ledger.Store){
 		"done": func(t *testing.T, _ *bench, s *ledger.Store) {
 			must(t, mustClaim(t, s, order).Complete(t.Context(), 1))
-		},
-		"refused": func(t *testing.T, _ *bench, s *ledger.Store) { refused(t, s) },
-		"failed": func(t *testing.T, _ *bench, s *ledger.Store) {
-			must(t, mustClaim(t, s, order).Fail(t.Context(), errCut))
 		},
 		"lapsed": func(t *testing.T, _ *bench, s *ledger.Store) { mustClaim(t, s, order) },
 		"marked": func(t *testing.T, _ *bench, s *ledger.Store) { wantMark(t, s, order.Key, event.Created) },
@@ -77,8 +72,9 @@ func TestForgetWaits(t *testing.T) {
 	wants("held", forgetLease+forgetSkew)
 	b.clock.Add(forgetLease + forgetSkew - time.Millisecond)
 	wants("held for a millisecond more", time.Millisecond)
-	must(t, c.Complete(t.Context(), 1))
-	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
+	seen := mustGet(t, store, order.Key)
+	must(t, c.Complete(t.Context(), 1)) // since the operator looked: it is the same delivery
+	must(t, b.ops(t, store).Forget(t.Context(), seen))
 
 	must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
 	wants("done a moment ago", forgetSkew+time.Millisecond) // the fence is the time of the claim and 1
@@ -118,12 +114,6 @@ func TestFenceRisesOverAForget(t *testing.T) {
 func TestForgetRefuses(t *testing.T) {
 	t.Parallel()
 	for name, since := range map[string]func(*testing.T, *bench, *ledger.Store) ledger.Record{
-		"claimed since": func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
-			must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
-			seen := mustGet(t, store, order.Key)
-			must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
-			return seen
-		},
 		"reopened since": func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
 			seen := refused(t, store)
 			must(t, b.ops(t, store).Reopen(t.Context(), seen))
@@ -134,13 +124,6 @@ func TestForgetRefuses(t *testing.T) {
 			seen := mustGet(t, store, order.Key)
 			b.clock.Add(14 * 24 * time.Hour)
 			wantMark(t, store, order.Key, event.Created)
-			return seen
-		},
-		"marked and claimed since": func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
-			wantMark(t, store, order.Key, event.Created)
-			seen := mustGet(t, store, order.Key)
-			b.clock.Add(14 * 24 * time.Hour)
-			must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
 			return seen
 		},
 		"an older system's, marked since": func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
@@ -163,39 +146,6 @@ func TestForgetRefuses(t *testing.T) {
 		if b.row(t, order.Key) == nil {
 			t.Errorf("%s: forgotten", name)
 		}
-	}
-}
-
-// What ended since the operator looked, by the claim that was seen, is forgotten:
-// it is the same delivery.
-func TestForgetOfWhatEndedSince(t *testing.T) {
-	t.Parallel()
-	b, store := newForgetting(t)
-	c := mustClaim(t, store, order)
-	seen := mustGet(t, store, order.Key)
-	must(t, c.Complete(t.Context(), 1))
-	b.clock.Add(time.Hour)
-	must(t, b.ops(t, store).Forget(t.Context(), seen))
-}
-
-// The holder of a claim that lapsed and was forgotten changes nothing.
-func TestForgottenHoldersChangeNothing(t *testing.T) {
-	t.Parallel()
-	b, store := newForgetting(t)
-	c := mustClaim(t, store, order)
-	token := c.Token()
-	b.clock.Add(forgetLease + forgetSkew)
-	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
-	for name, call := range map[string]func(context.Context) error{
-		"Renew":    c.Renew,
-		"Release":  c.Release,
-		"Complete": func(ctx context.Context) error { return c.Complete(ctx, 1) },
-		"Resume":   func(ctx context.Context) error { _, err := store.Resume(ctx, token); return err },
-	} {
-		wantErr(t, name, call(t.Context()), ledger.ErrLeaseLost)
-	}
-	if row := b.row(t, order.Key); row != nil {
-		t.Errorf("a row of nothing: %v", row)
 	}
 }
 

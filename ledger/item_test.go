@@ -108,29 +108,16 @@ func TestTypeScriptRow(t *testing.T) {
 	golden.Want(t, b.client, b.table, "testdata/typescript.json", "pk") // untouched
 
 	b.clock.Add(time.Second)
-	wantMark(t, b.store(t, ledger.Config{}), order.Key, event.Created)
-}
-
-// The older system knows our rows: its put is refused by any row at all, and
-// its janitor, as TTL, deletes none that lives.
-func TestOlderSystemsPutIsRefusedByOurRows(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	wantMark(t, store, "marked", event.Created)
-	mustClaim(t, store, order)
-	for _, key := range []string{"marked", order.Key} {
-		if first, err := (seed{b}).begin(t, key); first != "skip" || err != nil {
-			t.Errorf("%s: the older system answers %s, %v", key, first, err)
-		}
+	mustClaim(t, b.store(t, ledger.Config{}), order)
+	if r := mustGet(t, store, order.Key); r.Attempts != 1 || r.Notes != "" || !r.SeenAt.Equal(b.clock.Now()) {
+		t.Errorf("something of the old life is left: %+v", r)
 	}
 }
 
 // A row that this version cannot read is trouble, never a guess.
 func TestUnreadableRows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	for name, broken := range map[string]ddb.Item{
 		"unknown state":    {"state": item.S("paused")},
 		"fence is text":    {"fence": item.S("1")},
@@ -163,8 +150,7 @@ func isTrouble(err error) bool {
 
 func TestSourceIsTheFirstPart(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	_, store := opened(t, ledger.Config{})
 	for _, tc := range []struct {
 		parts []string
 		want  string

@@ -3,7 +3,6 @@ package ledger_test
 import (
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,11 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
 )
@@ -51,8 +48,7 @@ func wantOutcome(t *testing.T, what string, outcome func(types.CancellationReaso
 // that of another delivery writes nothing at all.
 func TestMarkItem(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
+	b, store := opened(t, ledger.Config{Retention: 24 * time.Hour})
 	effect := types.TransactWriteItem{Update: &types.Update{
 		TableName: aws.String(b.table), Key: ddb.Item{"pk": item.S("effect")},
 		UpdateExpression: aws.String("ADD times :one"), ExpressionAttributeValues: ddb.Item{":one": item.N(1)},
@@ -78,85 +74,10 @@ func TestMarkItem(t *testing.T) {
 	}
 }
 
-// Replies and requests of the transaction that are lost, as the SDK's retries
-// meet them, with its token and without.
-func TestMarkItemLosesReplies(t *testing.T) {
-	t.Parallel()
-	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-		b := newBench(t)
-		store := b.store(t, ledger.Config{})
-		b.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Times: 2})
-		mark := mustMark(t, store, "k")
-		if reasons := b.transact(t, mark.Item); reasons != nil {
-			t.Errorf("%v: %v", do, reasons)
-		}
-		wantOutcome(t, do.String(), mark.Outcome, b.transact(t, mark.Item)[0], event.Created)
-		wantMark(t, store, "k", event.Duplicate)
-	}
-}
-
-func TestMarkItemOnceAmongMany(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	var mu sync.Mutex // guards count
-	count := map[event.Outcome]int{}
-	var wg sync.WaitGroup
-	for range 12 {
-		wg.Go(func() {
-			mark, out := mustMark(t, store, "k"), event.Created
-			reasons := b.transact(t, mark.Item)
-			for len(reasons) > 0 && aws.ToString(reasons[0].Code) == "TransactionConflict" {
-				reasons = b.transact(t, mark.Item)
-			}
-			if len(reasons) > 0 {
-				var err error
-				if out, err = mark.Outcome(reasons[0]); err != nil {
-					t.Error(err)
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			count[out]++
-		})
-	}
-	wg.Wait()
-	if count[event.Created] != 1 || count[event.Duplicate] != 11 {
-		t.Errorf("outcomes: %v", count)
-	}
-}
-
-func TestMarkItemRefusesBadInput(t *testing.T) {
-	t.Parallel()
-	store, err := ledger.New(recordtest.Silent(t), "ledger", nil)
-	must(t, err)
-	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
-		_, err := store.MarkItem(key)
-		recordtest.WantBad(t, err, "ledger", "key", name)
-	}
-	dry, err := ledger.New(recordtest.Silent(t), "ledger", &ledger.Config{Rand: strings.NewReader("")})
-	must(t, err)
-	if mark, err := dry.MarkItem("k"); mark != nil || err == nil || !strings.HasPrefix(err.Error(), "ledger: MarkItem on table ledger: ") {
-		t.Errorf("without randomness: %v, %v", mark, err)
-	}
-}
-
-// What the caller adds to an action shows in no other.
-func TestMarkItemMayBeExtended(t *testing.T) {
-	t.Parallel()
-	store, err := ledger.New(recordtest.Silent(t), "ledger", nil)
-	must(t, err)
-	mustMark(t, store, "k").Item.Put.ExpressionAttributeNames["#hint"] = "hint"
-	if _, ok := mustMark(t, store, "k").Item.Put.ExpressionAttributeNames["#hint"]; ok {
-		t.Error("the next action has the name that was added to the first")
-	}
-}
-
 // Outcome tells how the completion fared, as Complete would.
 func TestCompleteItemOutcome(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
 	complete := func(c *ledger.Claim, result any) *record.Action[event.Outcome] {
 		done, err := c.CompleteItem(result)
 		must(t, err)
@@ -192,8 +113,7 @@ func TestCompleteItemOutcome(t *testing.T) {
 // Other reasons than a condition are errors with their codes.
 func TestOutcomesOfOtherReasons(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	_, store := opened(t, ledger.Config{})
 	done, err := mustClaim(t, store, order).CompleteItem(1)
 	must(t, err)
 	mark := mustMark(t, store, "k")

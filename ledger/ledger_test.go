@@ -3,6 +3,8 @@ package ledger_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -10,7 +12,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -18,7 +19,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
 // clock is a clock that stands until it is moved.
@@ -69,6 +69,13 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
+// opened is a ledger on a bench of its own.
+func opened(t *testing.T, cfg ledger.Config) (*bench, *ledger.Store) {
+	t.Helper()
+	b := newBench(t)
+	return b, b.store(t, cfg)
+}
+
 func (b *bench) create(t *testing.T) {
 	t.Helper()
 	recordtest.Create(t, b.client, b.store(t, ledger.Config{}).Table())
@@ -116,19 +123,15 @@ func TestNewFillsAndRefuses(t *testing.T) {
 		field string
 	}{
 		"nil config":                {"ledger", nil, ""},
-		"zero config":               {"ledger", &ledger.Config{}, ""},
 		"retention at its shortest": {"ledger", &ledger.Config{Retention: 70 * time.Second, Lease: time.Minute, MaxSkew: 10 * time.Second}, ""},
 		"skew of the whole grace":   {"ledger", &ledger.Config{MaxSkew: time.Hour}, ""},
 		"no table":                  {"", nil, "table"},
 		"negative retention":        {"ledger", &ledger.Config{Retention: -1}, "Config.Retention"},
-		"retention under the lease": {"ledger", &ledger.Config{Retention: time.Second, Lease: time.Minute}, "Config.Retention"},
 		"retention under the skew":  {"ledger", &ledger.Config{Retention: 70*time.Second - 1, Lease: time.Minute, MaxSkew: 10 * time.Second}, "Config.Retention"},
 		"lease beyond all time":     {"ledger", &ledger.Config{Lease: 1<<63 - 1}, "Config.Retention"},
 		"retention beyond 9999":     {"ledger", &ledger.Config{Retention: 1<<63 - 1, Now: func() time.Time { return time.Date(9800, 1, 1, 0, 0, 0, 0, time.UTC) }}, "Config.Retention"},
 		"lease under a second":      {"ledger", &ledger.Config{Lease: time.Second - 1}, "Config.Lease"},
 		"skew over the grace":       {"ledger", &ledger.Config{MaxSkew: time.Hour + 1}, "Config.MaxSkew"},
-		"negative skew":             {"ledger", &ledger.Config{MaxSkew: -1}, "Config.MaxSkew"},
-		"negative attempts":         {"ledger", &ledger.Config{MaxAttempts: -1}, "Config.MaxAttempts"},
 		"negative result":           {"ledger", &ledger.Config{MaxResult: -1}, "Config.MaxResult"},
 		"result over an item":       {"ledger", &ledger.Config{MaxResult: 400 << 10}, "Config.MaxResult"},
 	} {
@@ -149,27 +152,34 @@ func TestNewFillsAndRefuses(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
+func TestKeysThatCannotBe(t *testing.T) {
 	t.Parallel()
-	store, err := ledger.New(dynamotest.Connect("http://127.0.0.1:1"), "QuillIdempotencyLedger", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := schema.Table{Name: "QuillIdempotencyLedger", Key: schema.Key{Partition: schema.String("pk")}, TTL: "expiresAt"}
-	if diff := cmp.Diff(want, store.Table()); diff != "" {
-		t.Errorf("Table (-want +got):\n%s", diff)
-	}
-}
-
-func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
-	t.Parallel()
-	store, err := ledger.New(dynamotest.Connect("http://127.0.0.1:1"), "ledger", nil) // where nobody answers
-	if err != nil {
-		t.Fatal(err)
-	}
+	store, err := ledger.New(recordtest.Silent(t), "ledger", nil)
+	must(t, err)
 	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
 		_, err := store.MarkSeen(t.Context(), key)
 		recordtest.WantBad(t, err, "ledger", "key", "MarkSeen "+name)
+		_, err = store.MarkItem(key)
+		recordtest.WantBad(t, err, "ledger", "key", "MarkItem "+name)
+		_, err = store.Claim(t.Context(), ledger.Request{Key: key})
+		recordtest.WantBad(t, err, "ledger", "Request.Key", "Claim "+name)
+		_, _, err = store.Get(t.Context(), key)
+		recordtest.WantBad(t, err, "ledger", "key", "Get "+name)
+	}
+}
+
+func TestWithoutRandomness(t *testing.T) {
+	t.Parallel()
+	dry, err := ledger.New(recordtest.Silent(t), "ledger", &ledger.Config{Rand: strings.NewReader("")})
+	must(t, err)
+	for name, call := range map[string]func() error{
+		"Claim":    func() error { _, err := dry.Claim(t.Context(), order); return err },
+		"MarkSeen": func() error { _, err := dry.MarkSeen(t.Context(), "k"); return err },
+		"MarkItem": func() error { _, err := dry.MarkItem("k"); return err },
+	} {
+		if err := call(); !errors.Is(err, io.EOF) || !strings.HasPrefix(err.Error(), "ledger: "+name+" on table ledger: ") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

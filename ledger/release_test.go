@@ -2,8 +2,6 @@ package ledger_test
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"testing"
 	"time"
 
@@ -15,8 +13,7 @@ import (
 // A key that is claimed and released again and again never runs out of attempts.
 func TestReleasedAttemptsDoNotCount(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: 1})
+	_, store := opened(t, ledger.Config{MaxAttempts: 1})
 	for range 3 {
 		c := mustClaim(t, store, order)
 		if c.Attempt != 1 {
@@ -41,8 +38,7 @@ func TestReleaseKeepsWhyAnEarlierAttemptFailed(t *testing.T) {
 func TestReleaseKnowsItsOwnLostReply(t *testing.T) {
 	t.Parallel()
 	for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-		b := newBench(t)
-		store := b.store(t, ledger.Config{})
+		b, store := opened(t, ledger.Config{})
 		c := mustClaim(t, store, order)
 		b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 1})
 		must(t, c.Release(t.Context()))
@@ -56,8 +52,7 @@ func TestReleaseKnowsItsOwnLostReply(t *testing.T) {
 // A worker that does not hold the key releases nothing.
 func TestReleaseOfWhatIsNotHeld(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
 	c := mustClaim(t, store, order)
 	b.clock.Add(time.Minute + time.Second)
 	heir := mustClaim(t, store, order)
@@ -75,7 +70,6 @@ func TestReleaseOfWhatIsNotHeld(t *testing.T) {
 	if r := mustGet(t, store, "failed"); r.Attempts != 1 {
 		t.Errorf("record: %+v", r)
 	}
-	must(t, mustClaim(t, store, ledger.Request{Key: "gone"}).Release(t.Context()))
 	gone := mustClaim(t, store, ledger.Request{Key: "gone"})
 	b.remove(t, "gone")
 	wantErr(t, "Release of a row that is gone", gone.Release(t.Context()), ledger.ErrLeaseLost)
@@ -85,8 +79,7 @@ func TestReleaseOfWhatIsNotHeld(t *testing.T) {
 // given back.
 func TestFailAfterItsOwnRelease(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	_, store := opened(t, ledger.Config{})
 	must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
 	c := mustClaim(t, store, order)
 	must(t, c.Release(t.Context()))
@@ -97,37 +90,5 @@ func TestFailAfterItsOwnRelease(t *testing.T) {
 	must(t, c.Fail(t.Context(), errCut)) // and again
 	if r := mustGet(t, store, order.Key); r.Attempts != 2 {
 		t.Errorf("record: %+v", r)
-	}
-}
-
-// A duplicate of a Release that arrives when the key is held again frees nothing.
-func TestALateReleaseFreesNothing(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	r := &tape{API: b.client}
-	store, err := ledger.New(r, b.table, &ledger.Config{Now: b.clock.Now})
-	must(t, err)
-	must(t, mustClaim(t, store, order).Release(t.Context()))
-	late := r.last()
-	c := mustClaim(t, store, order)
-	if err := r.deliver(t.Context(), late); err == nil {
-		t.Error("the late release took effect")
-	}
-	must(t, c.Complete(t.Context(), 1))
-}
-
-// As a lock: of many who want it one has it, again and again, by rising fences.
-func TestALockOfManyRounds(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: math.MaxInt})
-	var last int64
-	for round := range 20 {
-		winners := race(t, store, 4)
-		if len(winners) != 1 || winners[0].Fence <= last {
-			t.Fatal(fmt.Sprint("round ", round, ": ", len(winners), " hold the lock"))
-		}
-		last = winners[0].Fence
-		must(t, winners[0].Release(t.Context()))
 	}
 }

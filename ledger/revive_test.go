@@ -87,7 +87,6 @@ func TestARowRevivedUnderAClaimIsClaimed(t *testing.T) {
 // What stands after the revival is answered as it is.
 func TestARowRevivedUnderAClaimAnswers(t *testing.T) {
 	t.Parallel()
-	other := ledger.Request{Key: order.Key, Payload: []byte("another")}
 	for name, tc := range map[string]struct {
 		revive func(*testing.T, *revival)
 		want   func(error) bool
@@ -103,19 +102,9 @@ func TestARowRevivedUnderAClaimAnswers(t *testing.T) {
 				return ok && busy.Wait == time.Minute+time.Second
 			},
 		},
-		"done": {
-			func(t *testing.T, r *revival) { must(t, mustClaim(t, r.store, order).Complete(t.Context(), 1)) },
-			func(err error) bool { _, ok := errors.AsType[*ledger.DoneError](err); return ok },
-		},
 		"refused": {
 			func(t *testing.T, r *revival) { must(t, r.old.Fail(t.Context(), ledger.Permanent(errors.New("late")))) },
 			func(err error) bool { _, ok := errors.AsType[*ledger.PermanentError](err); return ok },
-		},
-		"another payload, failed": {
-			func(t *testing.T, r *revival) {
-				must(t, mustClaim(t, r.store, other).Fail(t.Context(), errors.New("no connection")))
-			},
-			func(err error) bool { return errors.Is(err, ledger.ErrFingerprintMismatch) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"context"
 	"sync"
+	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -40,4 +41,14 @@ func (r *tape) at(i int) *dynamodb.UpdateItemInput {
 func (r *tape) deliver(ctx context.Context, in *dynamodb.UpdateItemInput) error {
 	_, err := r.API.UpdateItem(ctx, in)
 	return err
+}
+
+// taped is a ledger behind a tape.
+func (b *bench) taped(t *testing.T, cfg ledger.Config) (*tape, *ledger.Store) {
+	t.Helper()
+	r := &tape{API: b.client}
+	cfg.Now = b.clock.Now
+	store, err := ledger.New(r, b.table, &cfg)
+	must(t, err)
+	return r, store
 }

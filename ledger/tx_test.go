@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -114,22 +115,6 @@ func wantResult[T any](t *testing.T, res ledger.Result[T], err error, want ledge
 	}
 }
 
-func TestDoTx(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	p := &paying{b: b}
-	for i := range 3 {
-		res, err := ledger.DoTx(t.Context(), store, order, p.work)
-		wantResult(t, res, err, ledger.Result[string]{Value: "paid", Replayed: i > 0})
-	}
-	b.wantTimes(t, 1)
-	wantDone(t, store, order, `"paid"`)
-	if p.calls != 1 {
-		t.Errorf("the work was done %d times", p.calls)
-	}
-}
-
 // Whatever is lost of the first transactions, the effect happens once and is
 // this call's own.
 func TestDoTxLosesReplies(t *testing.T) {
@@ -152,31 +137,10 @@ func TestDoTxLosesReplies(t *testing.T) {
 	}
 }
 
-// DynamoDB forgets a token after ten minutes: then the row tells.
-func TestDoTxKnowsItsOwnWithoutAToken(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w, store := b.wired(t, ledger.Config{})
-	w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-		other := *in
-		other.ClientRequestToken = aws.String(fmt.Sprint(len(w.sent)))
-		out, err := send(ctx, &other)
-		if len(w.sent) < 3 {
-			return nil, errCut
-		}
-		return out, err
-	}
-	p := &paying{b: b}
-	res, err := ledger.DoTx(t.Context(), store, order, p.work)
-	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-	b.wantTimes(t, 1)
-}
-
 // When no reply comes at all, giving the key up tells what happened.
 func TestDoTxOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: -1})
 	p := &paying{b: b}
 	res, err := ledger.DoTx(t.Context(), store, order, p.work)
@@ -220,38 +184,34 @@ func TestDoTxThatArrivesLate(t *testing.T) {
 	b.wantTimes(t, 1)
 }
 
-// A conflict with another transaction is waited out, with the same request.
-func TestDoTxMeetsTransactions(t *testing.T) {
+// Conflicts with other transactions and throttled actions are waited out, with the
+// same request.
+func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
 	t.Parallel()
-	conflict := func(codes ...string) error {
-		err := &types.TransactionCanceledException{}
-		for _, code := range codes {
-			err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
-		}
-		return err
-	}
 	for name, met := range map[string]error{
-		"on the row":                   conflict("TransactionConflict", "None"),
-		"on an item":                   conflict("None", "TransactionConflict"),
-		"beside a refusal":             conflict("TransactionConflict", "ConditionalCheckFailed"),
-		"beside that of the row":       conflict("ConditionalCheckFailed", "TransactionConflict"),
+		"a conflict on the row":        cancelledBy("TransactionConflict", "None"),
+		"beside a refusal":             cancelledBy("TransactionConflict", "ConditionalCheckFailed"),
+		"beside that of the row":       cancelledBy("ConditionalCheckFailed", "TransactionConflict"),
 		"with itself, still under way": &types.TransactionInProgressException{},
+		"throttled":                    cancelledBy("None", "ThrottlingError"),
 	} {
-		b := newBench(t)
-		w, store := b.wired(t, ledger.Config{})
-		w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-			if len(w.sent) < 4 {
-				return nil, met
+		synctest.Test(t, func(t *testing.T) {
+			b := newOwnBench(t)
+			w, store := b.wired(t, ledger.Config{MaxAttempts: 1})
+			w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+				if len(w.sent) < 6 {
+					return nil, met
+				}
+				return send(ctx, in)
 			}
-			return send(ctx, in)
-		}
-		p := &paying{b: b}
-		res, err := ledger.DoTx(t.Context(), store, order, p.work)
-		wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-		if len(w.sent) != 4 || w.sent[3] != w.sent[0] || p.calls != 1 {
-			t.Errorf("%s: %d transactions of %d calls", name, len(w.sent), p.calls)
-		}
-		b.wantTimes(t, 1)
+			p := &paying{b: b}
+			res, err := ledger.DoTx(t.Context(), store, order, p.work)
+			wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+			if len(w.sent) != 6 || w.sent[5] != w.sent[0] || p.calls != 1 {
+				t.Errorf("%s: %d transactions of %d calls", name, len(w.sent), p.calls)
+			}
+			b.wantTimes(t, 1)
+		})
 	}
 }
 
@@ -278,8 +238,7 @@ func TestDoTxAfterATakeover(t *testing.T) {
 // The work sent a transaction of its own as well, with another result.
 func TestDoTxWithAnotherResult(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	p := &paying{b: b, next: func(c *ledger.Claim) error { return b.book(t, c, "booked") }}
 	res, err := ledger.DoTx(t.Context(), store, order, p.work)
 	wantErr(t, "DoTx", err, ledger.ErrResultDiffers)
@@ -315,26 +274,6 @@ func TestDoTxOfWorkWithATransactionOfItsOwn(t *testing.T) {
 		}
 		wantDone(t, store, order, `"paid"`)
 	}
-}
-
-// The reply to the work's own Complete is lost for good: that it took effect shows
-// when the transaction is refused.
-func TestDoTxOfWorkWhoseCompleteIsOfUnknownOutcome(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	p := &paying{b: b, next: func(c *ledger.Claim) error {
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
-		defer b.db.Heal()
-		if err := c.Complete(t.Context(), "paid"); err == nil {
-			t.Error("the reply came")
-		}
-		return nil
-	}}
-	_, err := ledger.DoTx(t.Context(), store, order, p.work)
-	recordtest.WantBad(t, err, "ledger", "work")
-	b.wantTimes(t, 0)
-	wantDone(t, store, order, `"paid"`)
 }
 
 // Work that settles its claim itself is told that its actions were not written.

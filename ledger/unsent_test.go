@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,7 +11,6 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
 // wantUnmarked marks a key and wants an error that says for certain that it is
@@ -20,9 +18,7 @@ import (
 func wantUnmarked(t *testing.T, ctx context.Context, name string, api ledger.API) {
 	t.Helper()
 	store, err := ledger.New(api, "ledger", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := store.MarkSeen(ctx, "k")
 	if err == nil || out != 0 || errors.Is(err, event.ErrUnknownOutcome) {
 		t.Errorf("%s: MarkSeen = %v, %v, want a definite error", name, out, err)
@@ -46,29 +42,29 @@ func TestMarkSeenThatWasNotSent(t *testing.T) {
 // After a lost reply nothing is certain, whatever the last attempt met.
 func TestMarkSeenThrottledAfterALostReply(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
-	store := newLedger(t, db, db.Client())
+	b, store := opened(t, ledger.Config{})
 	throttled := dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Times: -1}
-	db.Inject(throttled)
+	b.db.Inject(throttled)
 	if out, err := store.MarkSeen(t.Context(), "k"); err == nil || out != 0 || errors.Is(err, event.ErrUnknownOutcome) {
 		t.Errorf("throttled only: %v, %v, want a definite error", out, err)
 	}
-	db.Heal()
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
+	b.db.Heal()
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
 	throttled.Nth = 2
-	db.Inject(throttled)
+	b.db.Inject(throttled)
 	if out, err := store.MarkSeen(t.Context(), "k"); out != 0 || !errors.Is(err, event.ErrUnknownOutcome) {
 		t.Errorf("throttled after a lost reply: %v, %v, want ErrUnknownOutcome", out, err)
 	}
-	db.Heal()
+	b.db.Heal()
 	wantMark(t, store, "k", event.Duplicate)
 }
 
 // An API that drops the options of a call lets nobody see its attempts.
 func TestMarkSeenByAnAPIThatDropsOptions(t *testing.T) {
 	t.Parallel()
-	db := dynamotest.New(t, nil)
-	store := newLedger(t, db, dropping{db.Client()})
+	b := newBench(t)
+	store, err := ledger.New(dropping{b.client}, b.table, nil)
+	must(t, err)
 	wantMark(t, store, "k", event.Created)
 	wantMark(t, store, "k", event.Duplicate)
 	over, cancel := context.WithCancel(t.Context())
@@ -83,16 +79,4 @@ type dropping struct{ ledger.API }
 
 func (d dropping) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	return d.API.PutItem(ctx, in)
-}
-
-func newLedger(t *testing.T, db *dynamotest.DB, api ledger.API) *ledger.Store {
-	t.Helper()
-	store, err := ledger.New(api, "ledger", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Create(t.Context(), db.Client(), store.Table()); err != nil {
-		t.Fatal(err)
-	}
-	return store
 }
