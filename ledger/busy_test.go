@@ -32,7 +32,7 @@ var busy = map[string]dynamotest.Effect{
 // and runs in a bubble.
 func newOwnBench(t *testing.T) *bench {
 	t.Helper()
-	db := dynamotest.New(t, nil)
+	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
 	b := &bench{db: db, client: db.Client(), table: "ledger", clock: &clock{at: goldenDay}}
 	b.create(t)
 	return b

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -168,31 +170,28 @@ func TestExpiredRowsAreClaimedAnew(t *testing.T) {
 		"refused": func(t *testing.T, c *ledger.Claim) { must(t, c.Fail(t.Context(), ledger.Permanent(errors.New("old")))) },
 		"claimed": func(*testing.T, *ledger.Claim) {},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b, store := opened(t, ledger.Config{MaxAttempts: 1, Retention: 24 * time.Hour})
-			old := mustClaim(t, store, order)
-			leave(t, old)
+		b, store := opened(t, ledger.Config{MaxAttempts: 1, Retention: 24 * time.Hour})
+		old := mustClaim(t, store, order)
+		leave(t, old)
 
-			other := ledger.Request{Key: order.Key, Payload: []byte("another")}
-			b.clock.Add(24*time.Hour - time.Second)
-			_, err := store.Claim(t.Context(), other)
-			wantErr(t, "a second early", err, ledger.ErrFingerprintMismatch)
+		other := ledger.Request{Key: order.Key, Payload: []byte("another")}
+		b.clock.Add(24*time.Hour - time.Second)
+		_, err := store.Claim(t.Context(), other)
+		wantErr(t, name+", a second early", err, ledger.ErrFingerprintMismatch)
 
-			b.clock.Add(time.Second)
-			if _, ok, err := store.Get(t.Context(), order.Key); ok || err != nil {
-				t.Errorf("Get of an expired row = %v, %v", ok, err)
-			}
-			c := mustClaim(t, store, other)
-			if c.Attempt != 1 || c.Fence <= old.Fence {
-				t.Errorf("claimed anew with attempt %d, fence %d after %d", c.Attempt, c.Fence, old.Fence)
-			}
-			r := mustGet(t, store, order.Key)
-			if r.Result != nil || r.LastError != "" || !r.SeenAt.Equal(b.clock.Now()) {
-				t.Errorf("something of the old life is left: %+v", r)
-			}
-			wantErr(t, "the old claim", old.Complete(t.Context(), "old"), ledger.ErrLeaseLost)
-		})
+		b.clock.Add(time.Second)
+		if _, ok, err := store.Get(t.Context(), order.Key); ok || err != nil {
+			t.Errorf("%s: Get of an expired row = %v, %v", name, ok, err)
+		}
+		c := mustClaim(t, store, other)
+		if c.Attempt != 1 || c.Fence <= old.Fence {
+			t.Errorf("%s: claimed anew with attempt %d, fence %d after %d", name, c.Attempt, c.Fence, old.Fence)
+		}
+		r := mustGet(t, store, order.Key)
+		if r.Result != nil || r.LastError != "" || !r.SeenAt.Equal(b.clock.Now()) {
+			t.Errorf("%s: something of the old life is left: %+v", name, r)
+		}
+		wantErr(t, name+", the old claim", old.Complete(t.Context(), "old"), ledger.ErrLeaseLost)
 	}
 }
 
@@ -213,11 +212,13 @@ func TestTroubleIsNamedAndStaysReachable(t *testing.T) {
 	c := mustClaim(t, store, order)
 	missing, err := ledger.New(b.client, "no-such-table", nil)
 	must(t, err)
-	b.dropTable(t)
+	_, err = b.client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &b.table})
+	must(t, err)
 	for what, call := range map[string]func() error{
 		"MarkSeen": func() error { _, err := missing.MarkSeen(t.Context(), "k"); return err },
 		"Claim":    func() error { _, err := missing.Claim(t.Context(), order); return err },
 		"Get":      func() error { _, _, err := missing.Get(t.Context(), "k"); return err },
+		"Erase":    func() error { return missing.Erase(t.Context(), "k") },
 		"Complete": func() error { return c.Complete(t.Context(), 1) },
 		"Fail":     func() error { return c.Fail(t.Context(), errors.New("x")) },
 		"Renew":    func() error { return c.Renew(t.Context()) },
@@ -240,5 +241,122 @@ func TestErrorsAsText(t *testing.T) {
 		if got := err.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	err := ledger.Permanent(errCut)
+	if !errors.Is(err, errCut) || ledger.Permanent(err) != err || ledger.Permanent(nil) != nil {
+		t.Errorf("the cause is lost or wrapped twice: %v", err)
+	}
+}
+
+// The state decides. A lease that stands on what is not claimed, as somebody
+// may have put it there, neither opens a key nor keeps it.
+func TestALeaseOfWhatIsNotClaimedDecidesNothing(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{MaxAttempts: 2})
+	for _, tc := range []struct {
+		state    ledger.State
+		attempts int64
+		lease    time.Duration
+		want     func(error) bool
+	}{
+		{ledger.Done, 1, -time.Hour, isDone},
+		{ledger.Refused, 1, -time.Hour, isPermanent},
+		{ledger.Failed, 1, time.Hour, func(err error) bool { return err == nil }},
+		{ledger.Failed, 2, time.Hour, func(err error) bool { return errors.Is(err, ledger.ErrTooManyAttempts) }},
+	} {
+		b.put(t, ddb.Item{
+			"pk": item.S(order.Key), "claim": item.S("x"), "state": item.S(string(tc.state)), "fence": item.N(1), "attempts": item.N(tc.attempts),
+			"fingerprint": item.B(orderHash), "lease": item.N(b.clock.Now().Add(tc.lease).UnixMilli()),
+		})
+		if _, err := store.Claim(t.Context(), order); !tc.want(err) {
+			t.Errorf("%s after %d attempts: %v", tc.state, tc.attempts, err)
+		}
+	}
+}
+
+func isDone(err error) bool {
+	_, ok := errors.AsType[*ledger.DoneError](err)
+	return ok
+}
+
+// A claim takes effect and loses its reply, and before it is sent again
+// somebody ends the key by hand: it is not granted, though the nonce is its own.
+func TestAnOwnClaimThatWasEndedByHand(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.meanwhile("UpdateItem", func() {
+		row := b.row(t, order.Key)
+		row["state"] = item.S("done")
+		b.put(t, row)
+	})
+	if c, err := b.store(t, ledger.Config{}).Claim(t.Context(), order); c != nil || !isDone(err) {
+		t.Errorf("Claim = %v, %v", c, err)
+	}
+}
+
+// What was refused for good stays so, even if Fail has the same text.
+func TestFailingForGood(t *testing.T) {
+	t.Parallel()
+	_, store := opened(t, ledger.Config{})
+	declined := errors.New("declined")
+	c := mustClaim(t, store, order)
+	must(t, c.Fail(t.Context(), ledger.Permanent(declined)))
+	for name, err := range map[string]error{
+		"Fail": c.Fail(t.Context(), declined), "Complete": c.Complete(t.Context(), 1), "Renew": c.Renew(t.Context()),
+	} {
+		if !isPermanent(err) || err.Error() != "declined" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A renewal took effect and was never answered, and then the clock is set back:
+// the lease that stands is the one that holds.
+func TestRenewalLearnsOfTheLeaseThatStands(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := mustClaim(t, b.store(t, ledger.Config{Lease: time.Minute}), order)
+	b.clock.Add(30 * time.Second)
+	b.deaf(t, func() error { return c.Renew(t.Context()) })
+	stands := b.clock.Now().Add(time.Minute)
+	b.clock.Add(-10 * time.Second)
+	must(t, c.Renew(t.Context()))
+	if got := c.LeaseUntil(); !got.Equal(stands) {
+		t.Errorf("lease until %v, want %v", got, stands)
+	}
+}
+
+// A row without expiresAt never expires, for any caller.
+func TestARowThatNeverExpires(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{})
+	b.put(t, ddb.Item{"pk": item.S(order.Key), "seenAt": item.S("2025-11-05T17:30:00Z")})
+	if r := mustGet(t, store, order.Key); r.State != ledger.Done || !r.ExpiresAt.IsZero() {
+		t.Errorf("record: %+v", r)
+	}
+	wantDone(t, store, order, "")
+	wantMark(t, store, order.Key, event.Duplicate)
+}
+
+// A key that was claimed is claimed again, and refused, by the same rules when
+// somebody took its expiresAt away.
+func TestAClaimedRowThatNeverExpires(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{})
+	bare := func() {
+		row := b.row(t, order.Key)
+		delete(row, "expiresAt")
+		b.put(t, row)
+		wantMark(t, store, order.Key, event.Duplicate)
+	}
+	c := mustClaim(t, store, order)
+	bare()
+	if _, sent, err := claims(t, store, order); !isBusy(err) || sent != 1 {
+		t.Errorf("Claim: %v after %d requests", err, sent)
+	}
+	must(t, c.Fail(t.Context(), errCut))
+	bare()
+	if c, sent, err := claims(t, store, order); err != nil || c.Attempt != 2 || sent != 1 {
+		t.Errorf("Claim = %+v, %v after %d requests", c, err, sent)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -64,60 +63,44 @@ func tell(err error) told {
 func TestPermanentErrorsStayTheSame(t *testing.T) {
 	t.Parallel()
 	b, store := opened(t, ledger.Config{Errors: callersOwn})
-	for seed := range uint64(150) {
-		rnd := rand.New(rand.NewPCG(seed, 0))
-		cause := anyError(rnd)
-		req := ledger.Request{Key: fmt.Sprint(seed)}
-		do := func() (ledger.Result[int], error) {
-			return ledger.Do(t.Context(), store, req, func(context.Context, *ledger.Claim) (int, error) { return 0, cause })
-		}
-		_, first := do()
-		res, replayed := do()
-		_, claimed := store.Claim(t.Context(), req)
-		if diff := cmp.Diff(tell(first), tell(replayed)); diff != "" || !res.Replayed {
-			t.Errorf("seed %d: %v, replayed (-first +replayed):\n%s", seed, first, diff)
-		}
-		if diff := cmp.Diff(tell(replayed), tell(claimed)); diff != "" {
-			t.Errorf("seed %d: %v, claimed (-replayed +claimed):\n%s", seed, first, diff)
-		}
-		if code := item.Text(b.row(t, req.Key), "errorCode"); len(code) > 80 {
-			t.Errorf("seed %d: a code of %d bytes: %s", seed, len(code), code)
+	bad := event.BadInput("counter", "Take.Cap", "must: not be räksmörgås")
+	parts := []error{errNoKnown, bad, errSoldOut, errTonight}
+	for _, code := range slices.Sorted(maps.Keys(librarysOwn)) {
+		parts = append(parts, librarysOwn[code])
+	}
+	for i, part := range parts {
+		for j, other := range parts {
+			if other == bad {
+				continue // told outside of the permanent error it is not stored
+			}
+			for k, cause := range []error{
+				fmt.Errorf("å: %w: step: %w", part, ledger.Permanent(other)),
+				ledger.Permanent(errors.Join(part, errors.New(strings.Repeat("å", 30)), other)),
+				fmt.Errorf("(%w; after %w)", ledger.Permanent(part), other),
+			} {
+				if part == bad && k == 0 {
+					continue // as above
+				}
+				wantSame(t, b, store, ledger.Request{Key: fmt.Sprint(i, j, k)}, ledger.Permanent(cause))
+			}
 		}
 	}
 }
 
-// anyError is a permanent error of up to three known ones, wrapped in some way.
-func anyError(rnd *rand.Rand) error {
-	parts := []error{errNoKnown}
-	if rnd.IntN(2) == 0 {
-		parts = append(parts, []error{errSoldOut, errTonight}[rnd.IntN(2)])
+func wantSame(t *testing.T, b *bench, store *ledger.Store, req ledger.Request, cause error) {
+	t.Helper()
+	do := func() (ledger.Result[int], error) {
+		return ledger.Do(t.Context(), store, req, func(context.Context, *ledger.Claim) (int, error) { return 0, cause })
 	}
-	if rnd.IntN(2) == 0 {
-		codes := slices.Sorted(maps.Keys(librarysOwn))
-		parts = append(parts, librarysOwn[codes[rnd.IntN(len(codes))]])
+	_, first := do()
+	res, replayed := do()
+	_, claimed := store.Claim(t.Context(), req)
+	if diff := cmp.Diff(tell(first), tell(replayed)) + cmp.Diff(tell(replayed), tell(claimed)); diff != "" || !res.Replayed {
+		t.Errorf("%v, and then:\n%s", first, diff)
 	}
-	rnd.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-	if rnd.IntN(2) == 0 { // first, for what is told outside of the permanent error is not stored
-		texts := []string{"counter", "", "Take.Cap", "räksmörgås", "must not be negative", "a: b c"}
-		text := func() string { return texts[rnd.IntN(len(texts))] }
-		parts = append([]error{event.BadInput(text(), text(), text())}, parts...)
+	if code := item.Text(b.row(t, req.Key), "errorCode"); len(code) > 80 {
+		t.Errorf("a code of %d bytes: %s", len(code), code)
 	}
-	err := errors.New(strings.Repeat("å", rnd.IntN(30)))
-	permanent := rnd.IntN(len(parts))
-	for i, part := range parts {
-		switch rnd.IntN(3) {
-		case 0:
-			err = fmt.Errorf("%w: step %d: %w", err, i, part)
-		case 1:
-			err = errors.Join(part, err)
-		default:
-			err = fmt.Errorf("(%w; after %w)", part, err)
-		}
-		if i == permanent { // it may be wrapped, and others be told beside it
-			err = ledger.Permanent(err)
-		}
-	}
-	return ledger.Permanent(err)
 }
 
 // An input error that is told beside the permanent one, or beyond the text
@@ -165,15 +148,19 @@ func TestErrorCodesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// A code that a store does not know leaves the text.
+// A reply that was lost is told by its code as well: the same text of another
+// sentinel is another error. A code that a store does not know leaves the text.
 func TestAnUnknownErrorCodeReplaysTheText(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
 	own := map[string]error{"sold-out": errSoldOut}
-	c := mustClaim(t, b.store(t, ledger.Config{Errors: own}), order)
+	b, store := opened(t, ledger.Config{Errors: own})
+	c := mustClaim(t, store, order)
 	must(t, c.Fail(t.Context(), ledger.Permanent(errSoldOut)))
 	delete(own, "sold-out")
 	must(t, c.Fail(t.Context(), ledger.Permanent(errSoldOut))) // of the Config as it was given
+	if err := c.Fail(t.Context(), ledger.Permanent(errors.New("sold out"))); !isPermanent(err) || !errors.Is(err, errSoldOut) {
+		t.Errorf("the same text: %v", err)
+	}
 	_, err := b.store(t, ledger.Config{}).Claim(t.Context(), order)
 	var permanent *ledger.PermanentError
 	if !errors.As(err, &permanent) || err.Error() != "sold out" || permanent.Unwrap() != nil {
@@ -249,21 +236,6 @@ func TestErrorCodesAreRemoved(t *testing.T) {
 		if row := b.row(t, name); item.Has(row, "errorCode") {
 			t.Errorf("%s: the code stands: %v", name, row)
 		}
-	}
-}
-
-// A reply that was lost is told by its code as well: the same text of another
-// sentinel is another error.
-func TestAPermanentErrorSaidAgain(t *testing.T) {
-	t.Parallel()
-	b, store := opened(t, ledger.Config{Errors: callersOwn})
-	c := mustClaim(t, store, order)
-	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
-	must(t, c.Fail(t.Context(), ledger.Permanent(errSoldOut)))
-	err := c.Fail(t.Context(), ledger.Permanent(errors.New("sold out")))
-	var permanent *ledger.PermanentError
-	if !errors.As(err, &permanent) || !errors.Is(err, errSoldOut) {
-		t.Errorf("the same text: %v", err)
 	}
 }
 

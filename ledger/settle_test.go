@@ -1,13 +1,20 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -35,23 +42,15 @@ func TestFailIsRepeatable(t *testing.T) {
 	t.Parallel()
 	_, store := opened(t, ledger.Config{})
 	c := mustClaim(t, store, order)
-	why := errors.New("no connection")
-	must(t, c.Fail(t.Context(), why))
-	must(t, c.Fail(t.Context(), why))
+	recordtest.WantBad(t, c.Fail(t.Context(), nil), "ledger", "cause")
+	must(t, c.Fail(t.Context(), errCut))
+	must(t, c.Fail(t.Context(), errCut))
 	wantErr(t, "Fail for another reason", c.Fail(t.Context(), errors.New("else")), ledger.ErrLeaseLost)
+	wantErr(t, "Fail for good", c.Fail(t.Context(), ledger.Permanent(errCut)), ledger.ErrLeaseLost)
 	wantErr(t, "Complete after Fail", c.Complete(t.Context(), 1), ledger.ErrLeaseLost)
 	wantErr(t, "Renew after Fail", c.Renew(t.Context()), ledger.ErrLeaseLost)
-	next := mustClaim(t, store, order)
-	wantErr(t, "Fail after the next claim", c.Fail(t.Context(), why), ledger.ErrLeaseLost)
-	must(t, next.Complete(t.Context(), 1))
-}
-
-func TestPermanent(t *testing.T) {
-	t.Parallel()
-	err := ledger.Permanent(errCut)
-	if !errors.Is(err, errCut) || ledger.Permanent(err) != err || ledger.Permanent(nil) != nil {
-		t.Errorf("the cause is lost or wrapped twice: %v", err)
-	}
+	mustClaim(t, store, order)
+	wantErr(t, "Fail after the next claim", c.Fail(t.Context(), errCut), ledger.ErrLeaseLost)
 }
 
 // Each step loses its reply, then its request; the caller notices nothing.
@@ -133,13 +132,6 @@ func TestLastErrorIsCutBetweenRunes(t *testing.T) {
 	}
 }
 
-func TestFailNeedsACause(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	c := mustClaim(t, b.store(t, ledger.Config{}), order)
-	recordtest.WantBad(t, c.Fail(t.Context(), nil), "ledger", "cause")
-}
-
 // A row deleted by hand and claimed again within the millisecond has the same
 // fence; the nonce tells its holder.
 func TestAClaimWhoseRowIsAnothersIsLost(t *testing.T) {
@@ -160,4 +152,130 @@ func TestAClaimWhoseRowIsAnothersIsLost(t *testing.T) {
 		t.Fatalf("fences %d and %d: the test proves nothing", c.Fence, other.Fence)
 	}
 	lost()
+}
+
+// charge is an effect elsewhere that checks fences: a later fence wins, and
+// one charge stands.
+func (b *bench) charge(ctx context.Context, c *ledger.Claim) (int64, error) {
+	_, err := b.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(b.table), Item: ddb.Item{"pk": item.S("charge"), "fence": item.N(c.Fence)},
+		ConditionExpression:       aws.String("attribute_not_exists(fence) OR fence <= :f"),
+		ExpressionAttributeValues: ddb.Item{":f": item.N(c.Fence)},
+	})
+	return c.Fence, err
+}
+
+// crashes are the steps after which a worker dies.
+var crashes = map[string]struct {
+	crash    func(*testing.T, *bench, *ledger.Store) *ledger.Claim // nil when it never heard of its claim
+	blocks   bool
+	attempts int64
+}{
+	"the claim's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+		b.deaf(t, func() error { _, err := store.Claim(t.Context(), order); return err })
+		return nil
+	}, true, 2},
+	"after the effect": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+		c := mustClaim(t, store, order)
+		_, err := b.charge(t.Context(), c)
+		must(t, err)
+		return c
+	}, true, 2},
+	"Complete's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+		c := mustClaim(t, store, order)
+		fence, err := b.charge(t.Context(), c)
+		must(t, err)
+		b.deaf(t, func() error { return c.Complete(t.Context(), fence) })
+		return c
+	}, false, 1},
+	"Fail's reply never came": {func(t *testing.T, b *bench, store *ledger.Store) *ledger.Claim {
+		c := mustClaim(t, store, order)
+		b.deaf(t, func() error { return c.Fail(t.Context(), errors.New("no connection")) })
+		return c
+	}, false, 2},
+}
+
+// A worker dies after each step of a delivery. The next delivery is told to
+// wait, or is done; the one after lease and skew ends in one charge and one
+// result, and the dead worker's late writes change neither.
+func TestCrashAtEachStep(t *testing.T) {
+	t.Parallel()
+	for name, tc := range crashes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+			dead := tc.crash(t, b, store)
+			if tc.blocks {
+				wantBusy(t, store, order, time.Minute+5*time.Second)
+				b.clock.Add(time.Minute + 5*time.Second)
+			}
+			deliver := func() int64 {
+				t.Helper()
+				res, err := ledger.Do(t.Context(), store, order, b.charge)
+				must(t, err)
+				return res.Value
+			}
+			result := deliver()
+			if dead != nil {
+				_, charged := b.charge(t.Context(), dead)
+				completed := dead.Complete(t.Context(), dead.Fence)
+				if stale := dead.Fence != result; stale != (charged != nil) || stale != (completed != nil) {
+					t.Errorf("the dead worker's writes: %v, %v", charged, completed)
+				}
+			}
+			if again := deliver(); again != result {
+				t.Errorf("two results: %d and %d", result, again)
+			}
+			if got := number(t, b.row(t, "charge"), "fence"); got != result {
+				t.Errorf("charged under fence %d, the result says %d", got, result)
+			}
+			if r := mustGet(t, store, order.Key); r.Attempts != tc.attempts {
+				t.Errorf("%d attempts, want %d", r.Attempts, tc.attempts)
+			}
+		})
+	}
+}
+
+// A worker dies at each request of a DoTx whose first transaction is refused:
+// the request is lost or its reply, and nothing it sends later arrives. The
+// next delivery after lease and skew ends in one effect and one result.
+func TestDoTxDiesAtEachRequest(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+		for nth := 1; nth <= 4; nth++ { // the claim, two transactions, and a healthy delivery
+			b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+			b.put(t, ddb.Item{"pk": item.S("seat 1")})
+			sit := func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				seat := fmt.Sprint("seat ", 1+min(1, len(c.Reasons())))
+				return seat, []types.TransactWriteItem{b.add("effect"), b.insert(seat)}, nil
+			}
+			if nth < 4 {
+				b.db.Inject(dynamotest.Fault{Do: do, Nth: nth})
+				b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: nth + 1, Times: -1})
+			}
+			res, err := ledger.DoTx(t.Context(), store, order, sit)
+			if (err == nil) != (nth == 4) {
+				t.Errorf("%v at request %d: %+v, %v", do, nth, res, err)
+			}
+			b.db.Heal()
+			b.clock.Add(time.Minute + 5*time.Second)
+			for range 2 {
+				res, err := ledger.DoTx(t.Context(), store, order, sit)
+				if err != nil || res.Value != "seat 2" {
+					t.Errorf("%v at request %d, then: %+v, %v", do, nth, res, err)
+				}
+			}
+			b.wantTimes(t, 1)
+		}
+	}
+}
+
+// deaf makes a call whose every reply is lost.
+func (b *bench) deaf(t *testing.T, call func() error) {
+	t.Helper()
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
+	if call() == nil {
+		t.Error("the call heard a reply")
+	}
+	b.db.Heal()
 }

@@ -165,22 +165,15 @@ func TestDoTxThatArrivesLate(t *testing.T) {
 	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+" and on the tables of the work's actions (1): ") {
 		t.Errorf("DoTx = %+v, %v", res, err)
 	}
-	if len(w.sent) != 3 {
-		t.Errorf("%d transactions were sent, want 3", len(w.sent))
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || len(w.sent) != 3 {
+		t.Errorf("record after %d transactions: %+v", len(w.sent), r)
 	}
-	if r := mustGet(t, store, order.Key); r.State != ledger.Failed {
-		t.Errorf("record: %+v", r)
+	if _, err := b.client.TransactWriteItems(t.Context(), w.sent[0]); err == nil {
+		t.Error("the late transaction took effect")
 	}
-	late := func() {
-		if _, err := b.client.TransactWriteItems(t.Context(), w.sent[0]); err == nil {
-			t.Error("the late transaction took effect")
-		}
-	}
-	late()
 	w.pass = nil
 	res, err = ledger.DoTx(t.Context(), store, order, p.work)
 	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-	late()
 	b.wantTimes(t, 1)
 }
 
@@ -235,74 +228,62 @@ func TestDoTxAfterATakeover(t *testing.T) {
 	wantDone(t, store, order, `"successor"`)
 }
 
-// The work sent a transaction of its own as well, with another result.
-func TestDoTxWithAnotherResult(t *testing.T) {
-	t.Parallel()
-	b, store := opened(t, ledger.Config{})
-	p := &paying{b: b, next: func(c *ledger.Claim) error { return b.book(t, c, "booked") }}
-	res, err := ledger.DoTx(t.Context(), store, order, p.work)
-	wantErr(t, "DoTx", err, ledger.ErrResultDiffers)
-	if res != (ledger.Result[string]{}) {
-		t.Errorf("DoTx = %+v", res)
-	}
-	wantDone(t, store, order, `"booked"`)
-}
-
-// The work sent a transaction of its own with the same result: it is told that its
-// actions were not written or, in a later call, that nobody knows.
+// The work sent a transaction of its own: it is told that its actions were not
+// written or, in a later call, that nobody knows, or that its result is another.
 func TestDoTxOfWorkWithATransactionOfItsOwn(t *testing.T) {
 	t.Parallel()
-	for later, first := range map[bool]string{false: "", true: "paid"} {
-		b := newBench(t)
+	for name, tc := range map[string]struct {
+		later  bool // the first transaction may have come late
+		result string
+		want   func(error) bool
+	}{
+		"at once":        {false, "paid", func(err error) bool { return strings.Contains(err.Error(), "were not written") }},
+		"later":          {true, "paid", func(err error) bool { return errors.Is(err, event.ErrUnknownOutcome) }},
+		"another result": {false, "else", func(err error) bool { return errors.Is(err, ledger.ErrResultDiffers) }},
+	} {
+		b, store := opened(t, ledger.Config{})
 		b.put(t, ddb.Item{"pk": item.S("seat 1")})
-		store := b.store(t, ledger.Config{})
 		calls := 0
 		res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-			if calls++; later && calls == 1 {
-				return first, []types.TransactWriteItem{b.insert("seat 1")}, nil
+			if calls++; tc.later && calls == 1 {
+				return "paid", []types.TransactWriteItem{b.insert("seat 1")}, nil
 			}
 			must(t, b.book(t, c, "paid"))
-			return "paid", []types.TransactWriteItem{b.insert("seat 2")}, nil
+			return tc.result, []types.TransactWriteItem{b.insert("seat 2")}, nil
 		})
-		if later { // the first transaction may have come late
-			wantErr(t, "DoTx", err, event.ErrUnknownOutcome)
-		} else {
-			recordtest.WantBad(t, err, "ledger", "work")
-		}
-		if res != (ledger.Result[string]{}) || b.row(t, "seat 2") != nil {
-			t.Errorf("DoTx = %+v", res)
+		if err == nil || !tc.want(err) || res != (ledger.Result[string]{}) || b.row(t, "seat 2") != nil {
+			t.Errorf("%s: DoTx = %+v, %v", name, res, err)
 		}
 		wantDone(t, store, order, `"paid"`)
 	}
 }
 
-// Work that settles its claim itself is told that its actions were not written.
+// Work that settles its claim itself is told that its actions were not written, also
+// when it is called again.
 func TestDoTxOfWorkThatSettlesItsClaim(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
 	for name, settle := range map[string]func(*ledger.Claim) error{
-		"Complete": func(c *ledger.Claim) error { return c.Complete(t.Context(), "paid") },
-		"Fail":     func(c *ledger.Claim) error { return c.Fail(t.Context(), errors.New("no")) },
+		"done":    func(c *ledger.Claim) error { return c.Complete(t.Context(), "paid") },
+		"failed":  func(c *ledger.Claim) error { return c.Fail(t.Context(), errors.New("no")) },
+		"refused": func(c *ledger.Claim) error { return c.Fail(t.Context(), ledger.Permanent(errors.New("no"))) },
 	} {
-		w, store := b.wired(t, ledger.Config{})
-		p := &paying{b: b, next: settle}
-		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: name}, p.work)
-		recordtest.WantBad(t, err, "ledger", "work", name)
-		if len(w.sent) != 0 {
-			t.Errorf("%s: %d transactions", name, len(w.sent))
+		for again := range 2 {
+			b := newBench(t)
+			w, store := b.wired(t, ledger.Config{})
+			b.put(t, ddb.Item{"pk": item.S("seat 1")})
+			_, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				if again == 1 && c.Reasons() == nil {
+					return "else", []types.TransactWriteItem{b.insert("seat 1")}, nil
+				}
+				return "paid", []types.TransactWriteItem{b.add("effect")}, settle(c)
+			})
+			recordtest.WantBad(t, err, "ledger", "work", name, again)
+			if again == 0 && len(w.sent) != 0 {
+				t.Errorf("%s: %d transactions", name, len(w.sent))
+			}
+			b.wantTimes(t, 0)
 		}
 	}
-	b.put(t, ddb.Item{"pk": item.S("seat 1")})
-	for name, cause := range map[string]error{"failed": errors.New("no"), "refused": ledger.Permanent(errors.New("no"))} {
-		_, err := ledger.DoTx(t.Context(), b.store(t, ledger.Config{}), ledger.Request{Key: name}, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-			if c.Reasons() == nil {
-				return "paid", []types.TransactWriteItem{b.insert("seat 1")}, nil
-			}
-			return "paid", []types.TransactWriteItem{b.add("effect")}, c.Fail(t.Context(), cause)
-		})
-		recordtest.WantBad(t, err, "ledger", "work", name)
-	}
-	b.wantTimes(t, 0)
 }
 
 func TestDoTxBadInput(t *testing.T) {
@@ -311,37 +292,33 @@ func TestDoTxBadInput(t *testing.T) {
 	w, store := b.wired(t, ledger.Config{MaxResult: 100})
 	_, err := ledger.DoTx[int](t.Context(), store, order, nil)
 	recordtest.WantBad(t, err, "ledger", "work")
-	_, err = ledger.DoTx(t.Context(), store, ledger.Request{}, (&paying{b: b}).work)
-	recordtest.WantBad(t, err, "ledger", "Request.Key")
+	_, err = ledger.Do[int](t.Context(), store, order, nil)
+	recordtest.WantBad(t, err, "ledger", "work", "Do")
 	if len(w.ops) != 0 {
 		t.Errorf("sent: %v", w.ops)
 	}
-	for key, n := range map[string]int{"most": 99, "too many": 100} {
-		for replayed := range 2 {
+	do := func(key, result string, n int) error {
+		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: key}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
 			var items []types.TransactWriteItem
 			for i := range n {
 				items = append(items, b.add(fmt.Sprint(key, i)))
 			}
-			_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: key}, func(context.Context, *ledger.Claim) (int, []types.TransactWriteItem, error) {
-				return 1, items, nil
-			})
-			if n > 99 {
-				recordtest.WantBad(t, err, "ledger", "items", key, replayed)
-			} else {
-				must(t, err)
-			}
-		}
-	}
-	for range 2 {
-		res, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: "too long"}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-			return strings.Repeat("x", 99), []types.TransactWriteItem{b.add("effect")}, nil
+			return result, items, nil
 		})
-		recordtest.WantBad(t, err, "ledger", "result", res.Replayed)
+		return err
+	}
+	must(t, do("most", "paid", 99))
+	for delivery := range 2 {
+		recordtest.WantBad(t, do("too many", "paid", 100), "ledger", "items", delivery)
+		err := do("too long", strings.Repeat("x", 99), 1)
+		recordtest.WantBad(t, err, "ledger", "result", delivery)
 		if !errors.Is(err, ledger.ErrResultNotStored) || !strings.HasPrefix(err.Error(), "ledger: the work ran, but its result cannot be stored, and none of its actions were written: ledger: result must") {
 			t.Errorf("a result that is too long: %v", err)
 		}
 	}
-	b.wantTimes(t, 0)
+	if b.row(t, "too long0") != nil {
+		t.Error("its action was written")
+	}
 }
 
 // Without actions it is Do, with all its answers.
