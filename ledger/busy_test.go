@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
 )
@@ -34,7 +35,7 @@ func newOwnBench(t *testing.T) *bench {
 	t.Helper()
 	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
 	b := &bench{db: db, client: db.Client(), table: "ledger", clock: &clock{at: goldenDay}}
-	b.create(t)
+	recordtest.Create(t, b.client, b.store(t, ledger.Config{}).Table())
 	return b
 }
 

@@ -132,6 +132,7 @@ func TestCrashesCountAsAttempts(t *testing.T) {
 	if got, want := err.Error(), "ledger: too many attempts"; got != want { // nobody gave up, so nobody said why
 		t.Errorf("%q, want %q", got, want)
 	}
+	mustClaim(t, b.store(t, ledger.Config{MaxAttempts: 3, MaxSkew: time.Second}), order)
 }
 
 func TestFingerprint(t *testing.T) {

@@ -178,7 +178,6 @@ func TestErrorCodesThatAreNotTrusted(t *testing.T) {
 		"07:event.ErrTooOld":          {},
 		"event.ErrTooOld":             {},
 		"":                            {},
-		"7:":                          {},
 		"7:event.InputError":          {Bad: event.InputError{Reason: "a: b c"}},
 		"7:event.InputError@0+1+1+1":  {Bad: event.InputError{Package: "a", Field: "b", Reason: "c"}},
 		"7:event.InputError@0+1+1+2":  {Bad: event.InputError{Reason: "a: b c"}},

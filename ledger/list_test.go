@@ -94,6 +94,11 @@ func TestListAmongUnreadableRows(t *testing.T) {
 	if read != 10 || unreadable != 1 {
 		t.Errorf("listed %d, and %d unreadable", read, unreadable)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range store.List(ctx, ledger.Filter{}) {
+		wantErr(t, "List", err, context.Canceled)
+	}
 }
 
 func TestListRefuses(t *testing.T) {
@@ -146,7 +151,7 @@ func TestListIsAFilterOfAll(t *testing.T) {
 		f := ledger.Filter{Stuck: rnd.IntN(3) == 0}
 		for _, kind := range kinds {
 			if rnd.IntN(2) == 0 {
-				f.States = append(f.States, kind)
+				f.States = append(f.States, kind, kind)
 			}
 		}
 		f.Source = []string{"", "A", "AB", "a:b%", "a"}[rnd.IntN(5)]

@@ -157,6 +157,8 @@ func TestTextThatIsNotAToken(t *testing.T) {
 		"not base64":          "!!!!!!!!!!!!",
 		"cut":                 good[:len(good)-4],
 		"changed":             good[:8] + "x" + good[9:],
+		"of a later version":  sealed("\x02" + varints(1, minute, day)[1:] + "\x01nk"),
+		"too long":            strings.Repeat("A", 5000),
 		"no nonce":            sealed(varints(1, minute, day)),
 		"an endless nonce":    sealed(varints(1, minute, day) + "\xff" + strings.Repeat("n", 200)),
 		"no key":              sealed(varints(1, minute, day) + "\x01n"),
