@@ -108,7 +108,8 @@ func TestMarkSeenThatWasNotSent(t *testing.T) {
 // After a lost reply nothing is certain, whatever the last attempt met.
 func TestMarkSeenThrottledAfterALostReply(t *testing.T) {
 	t.Parallel()
-	b, store := opened(t, ledger.Config{})
+	b := newOwnBench(t)
+	store := b.store(t, ledger.Config{})
 	throttled := dynamotest.Fault{Do: dynamotest.Throttle, Op: "PutItem", Times: -1}
 	b.db.Inject(throttled)
 	if out, err := store.MarkSeen(t.Context(), "k"); err == nil || out != 0 || errors.Is(err, event.ErrUnknownOutcome) {

@@ -182,7 +182,6 @@ func TestDoTxThatArrivesLate(t *testing.T) {
 func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
 	t.Parallel()
 	for name, met := range map[string]error{
-		"a conflict on the row":        cancelledBy("TransactionConflict", "None"),
 		"beside a refusal":             cancelledBy("TransactionConflict", "ConditionalCheckFailed"),
 		"beside that of the row":       cancelledBy("ConditionalCheckFailed", "TransactionConflict"),
 		"with itself, still under way": &types.TransactionInProgressException{},
