@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -294,7 +293,6 @@ func TestUnreadableRows(t *testing.T) {
 		"unknown state":    {"state": item.S("paused")},
 		"fence is text":    {"fence": item.S("1")},
 		"lease is text":    {"lease": item.S("1")},
-		"attempts of half": {"attempts": &types.AttributeValueMemberN{Value: "1.5"}},
 		"expiry is text":   {"expiresAt": item.S("soon")},
 		"seen never":       {"seenAt": item.S("yesterday")},
 		"fingerprint text": {"fingerprint": item.S("abc")},

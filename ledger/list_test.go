@@ -76,22 +76,28 @@ func newListing(t *testing.T) (*bench, *ledger.Operators) {
 	return b, b.ops(t, store)
 }
 
-// A row that cannot be read keeps no other from being listed, and is named.
+// A row that cannot be read keeps no other from being listed, and is named. A listing
+// reads on behind the megabyte that one request returns.
 func TestListAmongUnreadableRows(t *testing.T) {
 	t.Parallel()
 	b, store := newListing(t)
 	b.put(t, ddb.Item{"pk": item.S("bad"), "claim": item.S("x"), "state": item.S("paused")})
+	for _, key := range []string{"a", "b", "c", "d"} {
+		b.put(t, ddb.Item{"pk": item.S(key), "notes": item.S(strings.Repeat("x", 350<<10))})
+	}
 	read, unreadable := 0, 0
 	for r, err := range store.List(t.Context(), ledger.Filter{}) {
 		if err == nil {
-			read++
+			if read++; read > 14 {
+				t.Fatal("listed again")
+			}
 			continue
 		}
 		if unreadable++; r.Key != "bad" || !strings.Contains(err.Error(), "ledger: List on table ") || strings.Contains(err.Error(), "bad") {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	if read != 10 || unreadable != 1 {
+	if read != 14 || unreadable != 1 {
 		t.Errorf("listed %d, and %d unreadable", read, unreadable)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

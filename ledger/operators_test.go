@@ -102,7 +102,7 @@ func TestReopenRefuses(t *testing.T) {
 		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
 		"of another fence": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
 			seen := refused(t, store)
-			seen.Fence++
+			seen.Fence--
 			return seen
 		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
 		"expired": {func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {

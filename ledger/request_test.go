@@ -138,7 +138,6 @@ func TestReadFirst(t *testing.T) {
 		"done":          {req("done"), 0, isDone},
 		"refused":       {req("refused"), 0, isPermanent},
 		"done, another": {other("done"), 1, func(err error) bool { return errors.Is(err, ledger.ErrFingerprintMismatch) }},
-		"failed":        {req("failed"), 1, func(err error) bool { return err == nil }},
 		"claimed":       {req("claimed"), 1, isBusy},
 		"marked":        {req("marked"), 1, isDone},
 		"expired":       {req("expired"), 2, func(err error) bool { return err == nil }},
