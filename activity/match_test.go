@@ -82,7 +82,7 @@ func TestBadDataSendsNothing(t *testing.T) {
 func TestBadFiltersSendNothing(t *testing.T) {
 	t.Parallel()
 	acts := silent(t)
-	bad := []activity.Compare{{Name: "x", Op: "!", Value: 1}}
+	bad := []record.Compare{{Name: "x", Op: "!", Value: 1}}
 	for field, r := range map[string]activity.Range{
 		"Range.ReadAtMost": {ReadAtMost: -1},
 		"Match.Kind":       {Match: activity.Match{Kind: "\xff"}},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // pages keeps how many rows each query read.

@@ -28,14 +28,13 @@ func (b *bench) leaves(at int, underWay bool, quit func()) {
 // something else, and returns its updates.
 func (b *bench) leave(t *testing.T, at int, underWay bool, meanwhile func(), cfg ledger.Config) *tape {
 	t.Helper()
-	cfg.Now = b.clock.Now
-	sent := &tape{API: b.client}
-	store, err := ledger.New(sent, b.table, &cfg)
-	must(t, err)
+	sent, store := b.taped(t, cfg)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	b.leaves(at, underWay, func() { meanwhile(); cancel(errDeploy) })
-	if c, err := store.Claim(ctx, order); c != nil || !errors.Is(err, context.Canceled) {
+	req := order
+	req.Retention = time.Hour
+	if c, err := store.Claim(ctx, req); c != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("Claim = %v, %v", c, err)
 	}
 	return sent
@@ -53,9 +52,6 @@ func TestAClaimThatItsCallerLeftIsGivenUp(t *testing.T) {
 		want   int64 // the next attempt
 	}{
 		"the first of the key": {func(*testing.T, *bench, *ledger.Store) {}, 1, 1},
-		"of a failed key": {func(t *testing.T, _ *bench, store *ledger.Store) {
-			must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
-		}, 1, 2},
 		"of a lapsed key": {func(t *testing.T, b *bench, store *ledger.Store) {
 			mustClaim(t, store, order)
 			b.clock.Add(time.Hour)
@@ -65,37 +61,21 @@ func TestAClaimThatItsCallerLeftIsGivenUp(t *testing.T) {
 			b.clock.Add(14 * 24 * time.Hour)
 		}, 2, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			store := b.store(t, ledger.Config{})
-			tc.before(t, b, store)
-			b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: tc.at + 1}) // given back once
-			if sent := b.leave(t, tc.at, false, nothing, ledger.Config{}).sent; len(sent) != tc.at+1 {
-				t.Errorf("%d requests, want %d", len(sent), tc.at+1)
-			}
-			r := mustGet(t, store, order.Key)
-			if r.State != ledger.Failed || r.Attempts != tc.want-1 || r.LastError != errDeploy.Error() || !r.Lease.IsZero() {
-				t.Errorf("record: %+v", r)
-			}
-			if c := mustClaim(t, store, order); c.Attempt != tc.want || c.Fence <= r.Fence {
-				t.Errorf("then attempt %d, want %d; fence %d after %d", c.Attempt, tc.want, c.Fence, r.Fence)
-			}
-		})
-	}
-}
-
-// A duplicate of the request that arrives after the key was given up does not
-// take it again.
-func TestAGivenUpClaimDoesNotComeBack(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	sent := b.leave(t, 1, false, nothing, ledger.Config{})
-	if err := sent.deliver(t.Context(), sent.at(0)); err == nil {
-		t.Error("the late duplicate took effect")
-	}
-	if c := mustClaim(t, b.store(t, ledger.Config{}), order); c.Attempt != 1 {
-		t.Errorf("attempt %d", c.Attempt)
+		b, store := opened(t, ledger.Config{})
+		tc.before(t, b, store)
+		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: tc.at + 1}) // given back once
+		sent := b.leave(t, tc.at, false, nothing, ledger.Config{})
+		if n := len(sent.sent); n != tc.at+1 || sent.deliver(t.Context(), sent.at(tc.at-1)) == nil {
+			t.Errorf("%s: %d requests, want %d, or a late duplicate took effect", name, n, tc.at+1)
+		}
+		r := mustGet(t, store, order.Key)
+		if r.State != ledger.Failed || r.Attempts != tc.want-1 || r.LastError != errDeploy.Error() || !r.Lease.IsZero() ||
+			!r.ExpiresAt.Equal(b.clock.Now().Add(time.Hour)) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if c := mustClaim(t, store, order); c.Attempt != tc.want || c.Fence <= r.Fence {
+			t.Errorf("%s: then attempt %d, want %d; fence %d after %d", name, c.Attempt, tc.want, c.Fence, r.Fence)
+		}
 	}
 }
 
@@ -104,99 +84,162 @@ func TestAGivenUpClaimDoesNotComeBack(t *testing.T) {
 func TestAClaimThatItsCallerLeftTakesNothingFromOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	sent := b.leave(t, 1, true, nothing, ledger.Config{})
+	b.leave(t, 1, true, nothing, ledger.Config{})
 	if row := b.row(t, order.Key); row != nil {
 		t.Errorf("a row of nothing: %v", row)
 	}
-	// The request arrives after all: a claim that nobody holds, and that counts.
-	must(t, sent.deliver(t.Context(), sent.at(0)))
 	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
-	wantBusy(t, store, order, time.Minute+time.Second)
-	b.clock.Add(time.Minute + time.Second)
-
-	var heir *ledger.Claim
 	b.leave(t, 1, false, func() {
 		b.clock.Add(time.Hour)
-		heir = mustClaim(t, store, order)
+		mustClaim(t, store, order)
 	}, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
-	if heir.Attempt != 3 {
-		t.Errorf("attempt %d, want 3", heir.Attempt)
-	}
 	wantBusy(t, store, order, time.Minute+time.Second)
-	must(t, heir.Complete(t.Context(), "heir"))
-	wantDone(t, store, order, `"heir"`)
 }
 
 // The claim is answered just as the caller's context ends: no work begins under
 // that context, and no attempt is spent.
 func TestAClaimAnsweredAsItsContextEnds(t *testing.T) {
 	t.Parallel()
-	for name, tries := range map[string]int{"at once": 1, "at the second try of its request": 2} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			if tries == 2 {
-				b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 1})
-			}
-			ctx, cancel := context.WithCancelCause(t.Context())
-			defer cancel(nil)
-			ctx, meter := dynamotest.WithMeter(ctx)
-			b.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: tries, Do: dynamotest.After(func() { cancel(errDeploy) })})
-			store := b.store(t, ledger.Config{MaxAttempts: 1})
-			_, err := ledger.Do(ctx, store, order, func(context.Context, *ledger.Claim) (int, error) {
-				t.Error("the work began")
-				return 0, nil
-			})
-			if !errors.Is(err, context.Canceled) || meter.Cost().Requests != tries+1 {
-				t.Errorf("Do: %v after %v, want the claim and its return", err, meter.Cost())
-			}
-			if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 || r.LastError != errDeploy.Error() {
-				t.Errorf("record: %+v", r)
-			}
-			if c := mustClaim(t, store, order); c.Attempt != 1 {
-				t.Errorf("then attempt %d, want 1", c.Attempt)
+	b := newBench(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ctx, meter := dynamotest.WithMeter(ctx)
+	b.between(func() { cancel(errDeploy) })
+	store := b.store(t, ledger.Config{MaxAttempts: 1})
+	_, err := ledger.Do(ctx, store, order, func(context.Context, *ledger.Claim) (int, error) {
+		t.Error("the work began")
+		return 0, nil
+	})
+	if !errors.Is(err, context.Canceled) || meter.Cost().Requests != 2 {
+		t.Errorf("Do: %v after %v, want the claim and its return", err, meter.Cost())
+	}
+	_, err = store.Claim(ctx, order) // and under a context that has ended nothing is sent
+	if wantErr(t, "Claim", err, context.Canceled); meter.Cost().Requests != 2 {
+		t.Errorf("sent: %v", meter.Cost())
+	}
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 || r.LastError != errDeploy.Error() {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+// When DynamoDB does not answer, Claim and Resume stay a second after their context.
+func TestWhatItsCallerLeftDoesNotHang(t *testing.T) {
+	t.Parallel()
+	for name, call := range map[string]func(context.Context, *ledger.Store, string) (*ledger.Claim, error){
+		"Claim": func(ctx context.Context, s *ledger.Store, _ string) (*ledger.Claim, error) {
+			return s.Claim(ctx, ledger.Request{Key: "k"})
+		},
+		"Resume": func(ctx context.Context, s *ledger.Store, token string) (*ledger.Claim, error) {
+			return s.Resume(ctx, token)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, store := newLine(t)
+			token := mustClaim(t, store, order).Token()
+			l.cutBy(hang)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			began := time.Now()
+			_, err := call(ctx, store, token)
+			if got := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || got != time.Minute+time.Second {
+				t.Errorf("%s: %v after %v", name, err, got)
 			}
 		})
 	}
 }
 
-// A context that has ended before the claim sends nothing.
-func TestAClaimOfACallerWhoHasGoneSendsNothing(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	cost := b.db.Meter(func() {
-		if c, err := store.Claim(ctx, order); c != nil || !errors.Is(err, context.Canceled) {
-			t.Errorf("Claim = %v, %v", c, err)
+// between runs the next of the steps between an update's effect and its reply.
+func (b *bench) between(steps ...func()) {
+	b.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.After(func() {
+		steps[0]()
+		if len(steps) > 1 {
+			b.between(steps[1:]...)
 		}
-	})
-	cost.Want(t, dynamotest.Price{})
+	})})
 }
 
-// Trouble that is not the caller's leaving costs no request more.
-func TestOtherTroubleGivesNothingUp(t *testing.T) {
+// meanwhile loses the reply of the next request of the operation, and calls f before
+// the request is sent again.
+func (b *bench) meanwhile(op string, f func()) {
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op})
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.After(f), Op: op})
+}
+
+// claims claims the key, and returns the number of requests that this took.
+func claims(t *testing.T, store *ledger.Store, req ledger.Request) (*ledger.Claim, int, error) {
+	t.Helper()
+	ctx, meter := dynamotest.WithMeter(t.Context())
+	c, err := store.Claim(ctx, req)
+	return c, meter.Cost().Requests, err
+}
+
+// revival is a key whose row has expired and still stands, the worker that
+// claimed it, and a store between whose requests things happen.
+type revival struct {
+	*bench
+	old   *ledger.Claim
+	store *ledger.Store
+}
+
+func newRevival(t *testing.T, attempts int) *revival {
+	t.Helper()
+	r := &revival{bench: newBench(t)}
+	cfg := ledger.Config{Lease: time.Minute, MaxSkew: time.Second, Retention: 24 * time.Hour, MaxAttempts: attempts, Now: r.clock.Now}
+	r.store = r.bench.store(t, cfg)
+	r.old = mustClaim(t, r.store, order)
+	r.clock.Add(24 * time.Hour)
+	return r
+}
+
+// deliver is another delivery, whose work fails.
+func (r *revival) deliver(t *testing.T) {
+	t.Helper()
+	must(t, mustClaim(t, r.store, order).Fail(t.Context(), errors.New("no connection")))
+}
+
+// A claim finds that the row has expired, and before its second request
+// somebody revives the row and gives the key up again: it can be claimed, and
+// its attempts are not spent.
+func TestARowRevivedUnderAClaimIsClaimed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.db.Inject(dynamotest.Fault{Do: denied, Op: "UpdateItem"})
-	if c, sent, err := claims(t, b.store(t, ledger.Config{}), order); c != nil || !isDenied(err) || sent != 1 {
-		t.Errorf("Claim = %v, %v after %d requests", c, err, sent)
+	for name, revive := range map[string]func(*testing.T, *revival){
+		"another delivery fails": func(t *testing.T, r *revival) { r.deliver(t) },
+		"the old holder fails":   func(t *testing.T, r *revival) { must(t, r.old.Fail(t.Context(), errors.New("late"))) },
+		"another delivery's lease lapses": func(t *testing.T, r *revival) {
+			mustClaim(t, r.store, order)
+			r.clock.Add(time.Minute + time.Second)
+		},
+	} {
+		r := newRevival(t, 5)
+		r.between(func() { revive(t, r) })
+		if c, sent, err := claims(t, r.store, order); err != nil || c.Attempt != 2 || c.Fence <= r.old.Fence || sent != 3 {
+			t.Errorf("%s: %+v, %v after %d requests", name, c, err, sent)
+		}
 	}
 }
 
-// When DynamoDB does not answer, the claim stays a second after its context.
-func TestALeftClaimDoesNotHang(t *testing.T) {
+// The row goes on changing between the requests. The claim follows it twice,
+// and then says so: never that the attempts are spent, which they are not.
+func TestARowThatGoesOnChangingUnderAClaim(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLine(t)
-		l.cutBy(hang)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		began := time.Now()
-		_, err := store.Claim(ctx, order)
-		if got := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || got != time.Minute+time.Second {
-			t.Errorf("Claim: %v after %v", err, got)
-		}
-	})
+	expire := func(r *revival) func() { return func() { r.clock.Add(24 * time.Hour) } }
+	revive := func(t *testing.T, r *revival) func() { return func() { r.deliver(t) } }
+
+	r := newRevival(t, 5)
+	r.between(revive(t, r), expire(r), revive(t, r))
+	if c, sent, err := claims(t, r.store, order); err != nil || c.Attempt != 2 || sent != 5 {
+		t.Errorf("revived twice: %+v, %v after %d requests", c, err, sent)
+	}
+
+	r = newRevival(t, 5)
+	r.between(revive(t, r), expire(r))
+	if c, sent, err := claims(t, r.store, order); err != nil || c.Attempt != 1 || sent != 4 {
+		t.Errorf("revived, then expired: %+v, %v after %d requests", c, err, sent)
+	}
+
+	r = newRevival(t, 5)
+	r.between(revive(t, r), expire(r), revive(t, r), expire(r))
+	c, sent, err := claims(t, r.store, order)
+	if c != nil || !isTrouble(err) || errors.Is(err, ledger.ErrTooManyAttempts) || sent != 5 {
+		t.Errorf("changing on: %v, %v after %d requests", c, err, sent)
+	}
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ledger"
@@ -82,54 +84,6 @@ func newLineBy(t *testing.T, cfg ledger.Config) (*line, *ledger.Store) {
 
 var errCut = &net.OpError{Op: "write", Net: "tcp", Err: errors.New("no route")}
 
-// Work much longer than a lease keeps its key, and its row, by heartbeats.
-func TestLongWorkKeepsItsLease(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		_, store := newLine(t)
-		const long = 30 * 24 * time.Hour / 100 // a third of a day
-		watched := make(chan struct{})
-		go func() {
-			defer close(watched)
-			for range 100 {
-				time.Sleep(long / 101)
-				var busy *ledger.InProgressError
-				if _, err := store.Claim(t.Context(), order); !errors.As(err, &busy) {
-					t.Errorf("while the work goes on: %v", err)
-				}
-			}
-		}()
-		res, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, error) {
-			select {
-			case <-ctx.Done():
-				return "", context.Cause(ctx)
-			case <-time.After(long):
-				return "paid", nil
-			}
-		})
-		if err != nil || res.Value != "paid" {
-			t.Errorf("Do = %+v, %v", res, err)
-		}
-		<-watched
-		wantDone(t, store, order, `"paid"`)
-	})
-}
-
-func TestHeartbeatsComeThreeToALease(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLine(t)
-		began := time.Now()
-		_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) {
-			time.Sleep(65 * time.Second)
-			return 1, nil
-		})
-		if got, want := l.since(began), "[0s 20s 40s 1m0s 1m5s]"; err != nil || got != want {
-			t.Errorf("requests at %s, want %s, from Claim to Complete; %v", got, want, err)
-		}
-	})
-}
-
 // Cut off, the worker stops at the end of the lease it knows of, before anyone
 // may take the key over.
 func TestTheContextEndsWithTheLease(t *testing.T) {
@@ -139,31 +93,23 @@ func TestTheContextEndsWithTheLease(t *testing.T) {
 		after, lost time.Duration // since the claim
 	}{
 		"requests fail from the start": {fail, 0, time.Minute},
-		"requests hang from the start": {hang, 0, time.Minute},
-		"requests fail":                {fail, 30 * time.Second, 80 * time.Second}, // renewed once, at 20 s
-		"requests hang":                {hang, 30 * time.Second, 80 * time.Second},
+		"requests hang, renewed once":  {hang, 30 * time.Second, 80 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				l, store := newLine(t)
-				began := time.Now()
-				_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
-					time.Sleep(tc.after)
-					l.cutBy(tc.cut)
-					<-ctx.Done()
-					if got := time.Since(began); got != tc.lost {
-						t.Errorf("the context ended after %v, want %v", got, tc.lost)
-					}
-					wantErr(t, "cause", context.Cause(ctx), ledger.ErrLeaseLost)
-					if time.Now().Before(c.LeaseUntil()) {
-						t.Error("ended while the lease holds")
-					}
-					return 0, ctx.Err()
-				})
-				wantErr(t, "Do", err, ledger.ErrLeaseLost)
-				wantErr(t, "Do", err, context.Canceled)
+		synctest.Test(t, func(t *testing.T) {
+			l, store := newLine(t)
+			began := time.Now()
+			_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
+				time.Sleep(tc.after)
+				l.cutBy(tc.cut)
+				<-ctx.Done()
+				if got := time.Since(began); got != tc.lost || time.Now().Before(c.LeaseUntil()) {
+					t.Errorf("%s: the context ended after %v, want %v", name, got, tc.lost)
+				}
+				wantErr(t, "cause", context.Cause(ctx), ledger.ErrLeaseLost)
+				return 0, ctx.Err()
 			})
+			wantErr(t, "Do", err, ledger.ErrLeaseLost)
+			wantErr(t, "Do", err, context.Canceled)
 		})
 	}
 }
@@ -228,8 +174,7 @@ func TestHeartbeatOutlivesTheCaller(t *testing.T) {
 			<-ctx.Done()
 			wantErr(t, "cause", context.Cause(ctx), context.Canceled)
 			time.Sleep(10 * time.Minute) // cleaning up
-			var busy *ledger.InProgressError
-			if _, err := store.Claim(t.Context(), order); !errors.As(err, &busy) {
+			if _, err := store.Claim(t.Context(), order); !isBusy(err) {
 				t.Errorf("another claims meanwhile: %v", err)
 			}
 			return 1, nil
@@ -238,23 +183,6 @@ func TestHeartbeatOutlivesTheCaller(t *testing.T) {
 			t.Errorf("Do: %v", err)
 		}
 		wantDone(t, store, order, "1")
-	})
-}
-
-// A claim that the work completed in a transaction is not lost: its context
-// goes on.
-func TestHeartbeatAfterCompletion(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		_, store := newLine(t)
-		res, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, error) {
-			must(t, c.Complete(ctx, "early"))
-			time.Sleep(10 * time.Minute)
-			return "early", ctx.Err()
-		})
-		if err != nil || res.Value != "early" || res.Replayed {
-			t.Errorf("Do = %+v, %v", res, err)
-		}
 	})
 }
 
@@ -290,4 +218,167 @@ func TestDoDoesNotHang(t *testing.T) {
 			t.Errorf("Do: %v after %v", err, got)
 		}
 	})
+}
+
+// leap is the bubble's clock, moved by so much at once: as a clock does that
+// goes on while the machine is suspended and its timers stand.
+type leap struct{ by atomic.Int64 }
+
+func (l *leap) Now() time.Time        { return time.Now().Add(time.Duration(l.by.Load())) }
+func (l *leap) jump(by time.Duration) { l.by.Add(int64(by)) }
+
+// ended waits for the end of the context, an hour at most.
+func ended(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Hour):
+	}
+}
+
+// After a suspend the holder's own clock says that the lease is over. The work
+// is told within a second, and within a part of a shorter lease, not at the
+// next heartbeat.
+func TestTheContextEndsAfterASuspend(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ lease, within time.Duration }{
+		"of a minute": {time.Minute, time.Second},
+		"of a second": {time.Second, time.Second / 12},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var clock leap
+			l, store := newLineBy(t, ledger.Config{Lease: tc.lease, Now: clock.Now})
+			_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, _ *ledger.Claim) (int, error) {
+				time.Sleep(tc.lease / 10)
+				clock.jump(10 * tc.lease)
+				woken := time.Now()
+				ended(ctx)
+				if got := time.Since(woken); got > tc.within {
+					t.Errorf("%s: the context ended after %v, want %v at most", name, got, tc.within)
+				}
+				wantErr(t, name, context.Cause(ctx), ledger.ErrLeaseLost)
+				if len(l.sent) != 1 {
+					t.Errorf("%d updates, want the claim's alone", len(l.sent))
+				}
+				return 0, context.Cause(ctx)
+			})
+			wantErr(t, name, err, ledger.ErrLeaseLost)
+		})
+	}
+}
+
+// A clock that is set back makes no lease longer: others' clocks go on. Renewals, if
+// they come through, move nothing.
+func TestAClockSetBackMakesNoLeaseLonger(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]func(context.Context) error{"cut off": fail, "renewed": nil} {
+		synctest.Test(t, func(t *testing.T) {
+			var clock leap
+			l, store := newLineBy(t, ledger.Config{Lease: time.Minute, Now: clock.Now})
+			_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, _ *ledger.Claim) (int, error) {
+				began := time.Now()
+				l.cutBy(cut)
+				clock.jump(-time.Hour)
+				ended(ctx)
+				if got := time.Since(began); got != time.Minute {
+					t.Errorf("%s: the context ended after %v, want the lease", name, got)
+				}
+				return 0, context.Cause(ctx)
+			})
+			wantErr(t, name, err, ledger.ErrLeaseLost)
+		})
+	}
+}
+
+// A claim or a renewal whose answer took long leaves little of its lease. The
+// next renewal comes while half of that is left.
+func TestRenewalsAfterSlowAnswers(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		slow  []time.Duration // each update, in turn
+		until time.Duration   // the work ends
+		lost  bool            // the context has ended by then
+		want  string
+	}{
+		"claim":         {[]time.Duration{45 * time.Second, 5 * time.Second}, 80 * time.Second, false, "[0s 52.5s 1m17.5s 1m20s]"},
+		"claim, lapsed": {[]time.Duration{70 * time.Second}, 100 * time.Second, true, "[0s 1m15s 1m35s 1m40s]"}, // kept from others
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, store := newLine(t)
+			began := time.Now()
+			slow := tc.slow
+			l.cutBy(func(context.Context) error {
+				if len(slow) > 0 {
+					time.Sleep(slow[0])
+					slow = slow[1:]
+				}
+				return nil
+			})
+			_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, _ *ledger.Claim) (int, error) {
+				time.Sleep(tc.until - time.Since(began))
+				if lost := errors.Is(context.Cause(ctx), ledger.ErrLeaseLost); lost != tc.lost {
+					t.Errorf("%s: lost: %v", name, lost)
+				}
+				return 0, nil
+			})
+			if got := l.since(began); err != nil || got != tc.want {
+				t.Errorf("%s: updates at %s, want %s; %v", name, got, tc.want, err)
+			}
+		})
+	}
+}
+
+// What the work ended by itself, or was told has ended, needs no renewal, and cannot be
+// lost any more, as by a suspend: the work goes on. Of a transaction the heartbeat hears
+// by the next renewal, which is then the last.
+func TestTheHeartbeatStopsWhenTheWorkSettles(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		settle func(context.Context, *line, *ledger.Claim) error
+		result error
+		want   string // when updates are sent; the last is the record
+	}{
+		"Complete": {func(ctx context.Context, _ *line, c *ledger.Claim) error { return c.Complete(ctx, 0) }, nil, "[0s 1s 1h0m1s]"},
+		"Fail":     {func(ctx context.Context, _ *line, c *ledger.Claim) error { return c.Fail(ctx, errCut) }, errCut, "[0s 1s 1h0m1s]"},
+		"a transaction, and Renew says so": {func(ctx context.Context, l *line, c *ledger.Claim) error {
+			return unless(l.transact(ctx, c, 0) == nil && isDone(c.Renew(ctx)), "not done")
+		}, nil, "[0s 1s 1h0m1s]"},
+		"a transaction, and Complete says so": {func(ctx context.Context, l *line, c *ledger.Claim) error {
+			return errors.Join(l.transact(ctx, c, 0), c.Complete(ctx, 0))
+		}, nil, "[0s 1s 1h0m1s]"},
+		"a transaction, and Fail says so": {func(ctx context.Context, l *line, c *ledger.Claim) error {
+			return unless(l.transact(ctx, c, 0) == nil && isDone(c.Fail(ctx, errCut)), "not done")
+		}, nil, "[0s 1s 1h0m1s]"},
+		"a transaction": {func(ctx context.Context, l *line, c *ledger.Claim) error {
+			defer time.Sleep(time.Minute)
+			return l.transact(ctx, c, 0)
+		}, nil, "[0s 20s 1h1m1s]"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var clock leap
+			l, store := newLineBy(t, ledger.Config{Lease: time.Minute, Now: clock.Now})
+			began := time.Now()
+			_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, error) {
+				time.Sleep(time.Second)
+				must(t, tc.settle(ctx, l, c))
+				clock.jump(time.Hour)
+				if ended(ctx); ctx.Err() != nil {
+					t.Errorf("%s: the context ended: %v", name, context.Cause(ctx))
+				}
+				return 0, tc.result
+			})
+			if got := l.since(began); got != tc.want || !errors.Is(err, tc.result) {
+				t.Errorf("%s: updates at %s, want %s; %v", name, got, tc.want, err)
+			}
+		})
+	}
+}
+
+// transact completes the claim in a transaction, which the line does not see.
+func (l *line) transact(ctx context.Context, c *ledger.Claim, result any) error {
+	done, err := c.CompleteItem(result)
+	if err != nil {
+		return err
+	}
+	_, err = l.API.(*dynamodb.Client).TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{done.Item}})
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
 )
@@ -31,29 +33,10 @@ var busy = map[string]dynamotest.Effect{
 // and runs in a bubble.
 func newOwnBench(t *testing.T) *bench {
 	t.Helper()
-	db := dynamotest.New(t, nil)
+	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
 	b := &bench{db: db, client: db.Client(), table: "ledger", clock: &clock{at: goldenDay}}
-	b.create(t)
+	recordtest.Create(t, b.client, b.store(t, ledger.Config{}).Table())
 	return b
-}
-
-// One throttled action, or a few, and a conflict are waited out in the same call.
-func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
-	t.Parallel()
-	for name, effect := range busy {
-		for _, times := range []int{1, 5} {
-			b := newOwnBench(t)
-			w, store := b.wired(t, ledger.Config{MaxAttempts: 1})
-			b.db.Inject(dynamotest.Fault{Do: effect, Op: "TransactWriteItems", Times: times})
-			p := &paying{b: b}
-			res, err := ledger.DoTx(t.Context(), store, order, p.work)
-			wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-			if len(w.sent) != times+1 || w.sent[times] != w.sent[0] || p.calls != 1 {
-				t.Errorf("%s, %d times: %d transactions of %d calls", name, times, len(w.sent), p.calls)
-			}
-			b.wantTimes(t, 1)
-		}
-	}
 }
 
 // However often a key comes while DynamoDB is busy, its attempts are not used up.
@@ -81,38 +64,6 @@ func TestABusyDynamoDBCostsNoAttempt(t *testing.T) {
 			res, err := ledger.DoTx(t.Context(), store, order, p.work)
 			wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
 			b.wantTimes(t, 1)
-		})
-	}
-}
-
-// Which reasons give the attempt back, and which are the work's own.
-func TestWhichCancellationsCostAnAttempt(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		codes    [3]string // of the completion and two actions
-		attempts int64     // after one call
-	}{
-		{[3]string{"None", "ThrottlingError", "None"}, 0},
-		{[3]string{"ProvisionedThroughputExceeded", "None", "None"}, 0},
-		{[3]string{"None", "ThrottlingError", "TransactionConflict"}, 0},
-		{[3]string{"None", "ConditionalCheckFailed", "TransactionConflict"}, 0},
-		{[3]string{"None", "ConditionalCheckFailed", "ThrottlingError"}, 1},
-		{[3]string{"None", "ValidationError", "ThrottlingError"}, 1},
-		{[3]string{"None", "ConditionalCheckFailed", "None"}, 1},
-		{[3]string{"None", "None", "None"}, 1},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			b := newOwnBench(t)
-			w, store := b.wired(t, ledger.Config{})
-			w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-				return nil, cancelledBy(tc.codes[:]...)
-			}
-			_, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-				return "1", []types.TransactWriteItem{b.add("effect"), b.add("other")}, nil
-			})
-			if r := mustGet(t, store, order.Key); err == nil || r.State != ledger.Failed || r.Attempts != tc.attempts {
-				t.Errorf("%v: %s, %d attempts, want %d; %v", tc.codes, r.State, r.Attempts, tc.attempts, err)
-			}
 		})
 	}
 }
@@ -166,37 +117,25 @@ func TestABusyRowMakesNoKeyPoison(t *testing.T) {
 	})
 }
 
-// A row that never changes refuses the work for good, in whatever order and form the
-// work returns its actions, and whatever other rows do.
+// A row that never changes refuses the work for good, whatever other rows do.
 func TestARowThatStaysCostsAnAttempt(t *testing.T) {
 	t.Parallel()
-	for name, next := range map[string]func(*loser) []types.TransactWriteItem{
-		"in another order": func(r *loser) []types.TransactWriteItem {
-			if r.calls%2 == 0 {
-				return []types.TransactWriteItem{r.add("effect"), r.insert("stands")}
+	synctest.Test(t, func(t *testing.T) {
+		b := newOwnBench(t)
+		store := b.store(t, ledger.Config{MaxAttempts: 1})
+		b.transact(t, b.insert("stands"))
+		r := &loser{bench: b, lost: 1000}
+		_, err := ledger.DoTx(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			_, items, err := r.work(ctx, c)
+			if items = append(items, b.insert("stands")); r.calls%2 == 0 { // in another order
+				slices.Reverse(items)
 			}
-			return []types.TransactWriteItem{r.insert("stands")}
-		},
-		"beside a busy one": func(r *loser) []types.TransactWriteItem {
-			_, items, err := r.work(t.Context(), nil)
-			must(t, err)
-			return append(items, r.insert("stands"))
-		},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			b := newOwnBench(t)
-			store := b.store(t, ledger.Config{MaxAttempts: 1})
-			b.transact(t, b.insert("stands"))
-			r := &loser{bench: b, lost: 1000}
-			_, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-				r.calls++
-				return "paid", next(r), nil
-			})
-			if r := mustGet(t, store, order.Key); err == nil || r.State != ledger.Failed || r.Attempts != 1 {
-				t.Errorf("%s: %+v, %v", name, r, err)
-			}
+			return "paid", items, err
 		})
-	}
+		if r := mustGet(t, store, order.Key); err == nil || r.State != ledger.Failed || r.Attempts != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
 }
 
 // The caller's context ends while DoTx pauses: the attempt does not count.
@@ -231,20 +170,15 @@ func TestAThrottledAttemptOfDoDoesNotCount(t *testing.T) {
 		attempts int64
 	}{
 		"a throttled transaction":     {cancelledBy("None", "ThrottlingError"), 0},
-		"a transaction in the way":    {cancelledBy("TransactionConflict", "None"), 0},
 		"a throttled request":         {fmt.Errorf("charging: %w", &types.ProvisionedThroughputExceededException{}), 0},
 		"another service, throttled":  {&smithy.GenericAPIError{Code: "ThrottlingException"}, 0},
 		"by the name of Lambda":       {fmt.Errorf("charging: %w", &smithy.GenericAPIError{Code: "TooManyRequestsException"}), 0},
-		"by the name of S3":           {&smithy.GenericAPIError{Code: "SlowDown"}, 0},
-		"a quota":                     {&types.LimitExceededException{}, 1},
 		"a busy row":                  {fmt.Errorf("counting: %w", record.ErrContended), 0},
 		"and a condition that failed": {cancelledBy("ConditionalCheckFailed", "ThrottlingError"), 1},
 		"a permanent error":           {ledger.Permanent(cancelledBy("None", "ThrottlingError")), 1},
-		"a condition that failed":     {&types.ConditionalCheckFailedException{}, 1},
 	} {
 		for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-			b := newBench(t)
-			store := b.store(t, ledger.Config{MaxAttempts: 5})
+			b, store := opened(t, ledger.Config{MaxAttempts: 5})
 			for delivery := range 6 {
 				b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 2})
 				_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) { return 0, tc.err })
@@ -282,39 +216,6 @@ func TestARefusalBesideAThrottledAction(t *testing.T) {
 		}
 		return "paid", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
 	})
-	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-	b.wantTimes(t, 1)
-}
-
-// The whole request throttled, beyond what the SDK tries, costs no attempt either.
-func TestAThrottledRequestCostsNoAttempt(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w, store := b.wired(t, ledger.Config{})
-	w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-		return nil, &types.RequestLimitExceeded{}
-	}
-	_, err := ledger.DoTx(t.Context(), store, order, (&paying{b: b}).work)
-	if r := mustGet(t, store, order.Key); err == nil || r.State != ledger.Failed || r.Attempts != 0 {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// A throttled transaction that an earlier try of the same got through: the key
-// given up tells that, and its result is the answer.
-func TestABusyTransactionThatTookEffect(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w, store := b.wired(t, ledger.Config{})
-	w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-		if len(w.sent) == 1 {
-			_, err := send(ctx, in)
-			must(t, err)
-			return nil, errCut
-		}
-		return nil, cancelledBy("ThrottlingError", "None")
-	}
-	res, err := ledger.DoTx(t.Context(), store, order, (&paying{b: b}).work)
 	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
 	b.wantTimes(t, 1)
 }

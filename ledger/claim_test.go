@@ -2,18 +2,15 @@ package ledger_test
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -73,8 +70,10 @@ func wantErr(t *testing.T, what string, err, want error) {
 
 func TestClaimGrants(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	if r, ok, err := store.Get(t.Context(), order.Key); ok || err != nil || r.Key != "" {
+		t.Errorf("unknown: %+v, %v, %v", r, ok, err)
+	}
 	c := mustClaim(t, store, order)
 	now := b.clock.Now()
 	if c.Key != order.Key || c.Attempt != 1 || c.Fence != now.UnixMilli()+1 || !c.LeaseUntil().Equal(now.Add(time.Minute)) {
@@ -84,23 +83,10 @@ func TestClaimGrants(t *testing.T) {
 	wantMark(t, store, order.Key, event.Duplicate)
 }
 
-func TestClaimRefusesBadInput(t *testing.T) {
-	t.Parallel()
-	store, err := ledger.New(dynamotest.Connect("http://127.0.0.1:1"), "ledger", nil) // where nobody answers
-	must(t, err)
-	for name, key := range map[string]string{"empty": "", "too long": strings.Repeat("x", 2049), "not UTF-8": "a\xff"} {
-		_, err := store.Claim(t.Context(), ledger.Request{Key: key})
-		recordtest.WantBad(t, err, "ledger", "Request.Key", "Claim "+name)
-		_, _, err = store.Get(t.Context(), key)
-		recordtest.WantBad(t, err, "ledger", "key", "Get "+name)
-	}
-}
-
 // Wait is exact: a moment before it the key is held, at its end it is free.
 func TestTakeoverAfterLeaseAndSkew(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
 	dead := mustClaim(t, store, order)
 	b.clock.Add(time.Minute + 5*time.Second - time.Millisecond)
 	wantBusy(t, store, order, time.Millisecond)
@@ -132,29 +118,10 @@ func TestSkewedClocks(t *testing.T) {
 	must(t, c.Complete(t.Context(), "mine"))
 }
 
-func TestFailFreesAtOnceUpToMaxAttempts(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: 3})
-	for attempt := int64(1); attempt <= 3; attempt++ {
-		c := mustClaim(t, store, order)
-		if c.Attempt != attempt {
-			t.Errorf("attempt %d, want %d", c.Attempt, attempt)
-		}
-		must(t, c.Fail(t.Context(), errors.New("no connection")))
-	}
-	_, err := store.Claim(t.Context(), order)
-	wantErr(t, "fourth claim", err, ledger.ErrTooManyAttempts)
-	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.LastError != "no connection" || r.Attempts != 3 {
-		t.Errorf("record: %+v", r)
-	}
-}
-
 // Crashes count as attempts, so that an event that kills its worker ends.
 func TestCrashesCountAsAttempts(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: 2, Lease: time.Minute, MaxSkew: time.Second})
+	b, store := opened(t, ledger.Config{MaxAttempts: 2, Lease: time.Minute, MaxSkew: time.Second})
 	for range 2 {
 		mustClaim(t, store, order)
 		wantBusy(t, store, order, time.Minute+time.Second)
@@ -165,12 +132,12 @@ func TestCrashesCountAsAttempts(t *testing.T) {
 	if got, want := err.Error(), "ledger: too many attempts"; got != want { // nobody gave up, so nobody said why
 		t.Errorf("%q, want %q", got, want)
 	}
+	mustClaim(t, b.store(t, ledger.Config{MaxAttempts: 3, MaxSkew: time.Second}), order)
 }
 
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
 	other := ledger.Request{Key: order.Key, Payload: []byte(`{"amount":13}`)}
 	refuses := func(when string) {
 		t.Helper()
@@ -201,107 +168,58 @@ func TestExpiredRowsAreClaimedAnew(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(*testing.T, *ledger.Claim){
 		"done":    func(t *testing.T, c *ledger.Claim) { must(t, c.Complete(t.Context(), "old")) },
-		"failed":  func(t *testing.T, c *ledger.Claim) { must(t, c.Fail(t.Context(), errors.New("old"))) },
 		"refused": func(t *testing.T, c *ledger.Claim) { must(t, c.Fail(t.Context(), ledger.Permanent(errors.New("old")))) },
 		"claimed": func(*testing.T, *ledger.Claim) {},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			store := b.store(t, ledger.Config{MaxAttempts: 1, Retention: 24 * time.Hour})
-			old := mustClaim(t, store, order)
-			leave(t, old)
+		b, store := opened(t, ledger.Config{MaxAttempts: 1, Retention: 24 * time.Hour})
+		old := mustClaim(t, store, order)
+		leave(t, old)
 
-			other := ledger.Request{Key: order.Key, Payload: []byte("another")}
-			b.clock.Add(24*time.Hour - time.Second)
-			_, err := store.Claim(t.Context(), other)
-			wantErr(t, "a second early", err, ledger.ErrFingerprintMismatch)
+		other := ledger.Request{Key: order.Key, Payload: []byte("another")}
+		b.clock.Add(24*time.Hour - time.Second)
+		_, err := store.Claim(t.Context(), other)
+		wantErr(t, name+", a second early", err, ledger.ErrFingerprintMismatch)
 
-			b.clock.Add(time.Second)
-			if _, ok, err := store.Get(t.Context(), order.Key); ok || err != nil {
-				t.Errorf("Get of an expired row = %v, %v", ok, err)
-			}
-			c := mustClaim(t, store, other)
-			if c.Attempt != 1 || c.Fence <= old.Fence {
-				t.Errorf("claimed anew with attempt %d, fence %d after %d", c.Attempt, c.Fence, old.Fence)
-			}
-			r := mustGet(t, store, order.Key)
-			if r.Result != nil || r.LastError != "" || !r.SeenAt.Equal(b.clock.Now()) {
-				t.Errorf("something of the old life is left: %+v", r)
-			}
-			wantErr(t, "the old claim", old.Complete(t.Context(), "old"), ledger.ErrLeaseLost)
-		})
-	}
-}
-
-// The lease of a claim never outlives its row, with the shortest retention
-// that is taken.
-func TestShortRetentionDoesNotFreeALease(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Lease: time.Minute, Retention: 2 * time.Minute, MaxSkew: time.Minute})
-	mustClaim(t, store, order)
-	b.clock.Add(time.Minute)
-	wantBusy(t, store, order, time.Minute)
-	wantMark(t, store, order.Key, event.Duplicate)
-	b.clock.Add(time.Minute)
-	mustClaim(t, store, order)
-}
-
-func TestClaimOverOlderRows(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	row := func(expires time.Duration) ddb.Item {
-		return ddb.Item{
-			"pk": item.S(order.Key), "seenAt": item.S("2025-11-05T17:30:00Z"), "source": item.S("ALOWARE"), "notes": item.S("initial insert"),
-			"expiresAt": item.N(b.clock.Now().Add(expires).Unix()),
+		b.clock.Add(time.Second)
+		if _, ok, err := store.Get(t.Context(), order.Key); ok || err != nil {
+			t.Errorf("%s: Get of an expired row = %v, %v", name, ok, err)
 		}
-	}
-	b.put(t, row(time.Second))
-	wantDone(t, store, order, "")
-	b.put(t, row(0))
-	if c := mustClaim(t, store, order); c.Attempt != 1 {
-		t.Errorf("attempt %d", c.Attempt)
-	}
-	if r := mustGet(t, store, order.Key); !r.SeenAt.Equal(b.clock.Now()) {
-		t.Errorf("something of the old life is left: %+v", r)
+		c := mustClaim(t, store, other)
+		if c.Attempt != 1 || c.Fence <= old.Fence {
+			t.Errorf("%s: claimed anew with attempt %d, fence %d after %d", name, c.Attempt, c.Fence, old.Fence)
+		}
+		r := mustGet(t, store, order.Key)
+		if r.Result != nil || r.LastError != "" || !r.SeenAt.Equal(b.clock.Now()) {
+			t.Errorf("%s: something of the old life is left: %+v", name, r)
+		}
+		wantErr(t, name+", the old claim", old.Complete(t.Context(), "old"), ledger.ErrLeaseLost)
 	}
 }
 
-// TTL deletes the expired row between the two requests of Claim; or, at worst,
-// the row changes with each.
+// TTL deletes the expired row between the two requests of Claim.
 func TestClaimFollowsTheRow(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	remove := func() { b.remove(t, order.Key) }
-	expire := func() { b.put(t, ddb.Item{"pk": item.S(order.Key), "expiresAt": item.N(b.clock.Now().Unix())}) }
-	expire()
-	b.between(remove)
-	if c, sent, err := claims(t, store, order); err != nil || c.Attempt != 1 || sent != 3 {
+	b.put(t, ddb.Item{"pk": item.S(order.Key), "expiresAt": item.N(b.clock.Now().Unix())})
+	b.between(func() { b.remove(t, order.Key) })
+	if c, sent, err := claims(t, b.store(t, ledger.Config{}), order); err != nil || c.Attempt != 1 || sent != 3 {
 		t.Errorf("Claim = %+v, %v after %d requests", c, err, sent)
-	}
-
-	expire()
-	b.between(remove, expire, remove, expire)
-	if c, sent, err := claims(t, store, order); c != nil || !isTrouble(err) || sent != 5 {
-		t.Errorf("Claim = %v, %v after %d requests", c, err, sent)
 	}
 }
 
 func TestTroubleIsNamedAndStaysReachable(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	c := mustClaim(t, store, order)
 	missing, err := ledger.New(b.client, "no-such-table", nil)
 	must(t, err)
-	b.dropTable(t)
+	_, err = b.client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: &b.table})
+	must(t, err)
 	for what, call := range map[string]func() error{
 		"MarkSeen": func() error { _, err := missing.MarkSeen(t.Context(), "k"); return err },
 		"Claim":    func() error { _, err := missing.Claim(t.Context(), order); return err },
 		"Get":      func() error { _, _, err := missing.Get(t.Context(), "k"); return err },
+		"Erase":    func() error { return missing.Erase(t.Context(), "k") },
 		"Complete": func() error { return c.Complete(t.Context(), 1) },
 		"Fail":     func() error { return c.Fail(t.Context(), errors.New("x")) },
 		"Renew":    func() error { return c.Renew(t.Context()) },
@@ -310,15 +228,6 @@ func TestTroubleIsNamedAndStaysReachable(t *testing.T) {
 		if !ddb.Missing(err) || errors.Is(err, event.ErrUnknownOutcome) || !strings.HasPrefix(err.Error(), "ledger: "+what+" on table ") {
 			t.Errorf("%s: %v", what, err)
 		}
-	}
-}
-
-func TestClaimWithoutRandomness(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{Rand: strings.NewReader("short")})
-	if c, err := store.Claim(t.Context(), order); c != nil || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("Claim = %v, %v", c, err)
 	}
 }
 
@@ -334,37 +243,121 @@ func TestErrorsAsText(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	err := ledger.Permanent(errCut)
+	if !errors.Is(err, errCut) || ledger.Permanent(err) != err || ledger.Permanent(nil) != nil {
+		t.Errorf("the cause is lost or wrapped twice: %v", err)
+	}
 }
 
-func TestClaimOverAMarkedKey(t *testing.T) {
+// The state decides. A lease that stands on what is not claimed, as somebody
+// may have put it there, neither opens a key nor keeps it.
+func TestALeaseOfWhatIsNotClaimedDecidesNothing(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{MaxAttempts: 2})
+	for _, tc := range []struct {
+		state    ledger.State
+		attempts int64
+		lease    time.Duration
+		want     func(error) bool
+	}{
+		{ledger.Done, 1, -time.Hour, isDone},
+		{ledger.Refused, 1, -time.Hour, isPermanent},
+		{ledger.Failed, 1, time.Hour, func(err error) bool { return err == nil }},
+		{ledger.Failed, 2, time.Hour, func(err error) bool { return errors.Is(err, ledger.ErrTooManyAttempts) }},
+	} {
+		b.put(t, ddb.Item{
+			"pk": item.S(order.Key), "claim": item.S("x"), "state": item.S(string(tc.state)), "fence": item.N(1), "attempts": item.N(tc.attempts),
+			"fingerprint": item.B(orderHash), "lease": item.N(b.clock.Now().Add(tc.lease).UnixMilli()),
+		})
+		if _, err := store.Claim(t.Context(), order); !tc.want(err) {
+			t.Errorf("%s after %d attempts: %v", tc.state, tc.attempts, err)
+		}
+	}
+}
+
+func isDone(err error) bool {
+	_, ok := errors.AsType[*ledger.DoneError](err)
+	return ok
+}
+
+// A claim takes effect and loses its reply, and before it is sent again
+// somebody ends the key by hand: it is not granted, though the nonce is its own.
+func TestAnOwnClaimThatWasEndedByHand(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	wantMark(t, store, order.Key, event.Created)
-	wantDone(t, store, order, "")
-	b.clock.Add(14 * 24 * time.Hour)
+	b.meanwhile("UpdateItem", func() {
+		row := b.row(t, order.Key)
+		row["state"] = item.S("done")
+		b.put(t, row)
+	})
+	if c, err := b.store(t, ledger.Config{}).Claim(t.Context(), order); c != nil || !isDone(err) {
+		t.Errorf("Claim = %v, %v", c, err)
+	}
+}
+
+// What was refused for good stays so, even if Fail has the same text.
+func TestFailingForGood(t *testing.T) {
+	t.Parallel()
+	_, store := opened(t, ledger.Config{})
+	declined := errors.New("declined")
 	c := mustClaim(t, store, order)
-	wantMark(t, store, order.Key, event.Duplicate)
-	must(t, c.Complete(t.Context(), 1))
+	must(t, c.Fail(t.Context(), ledger.Permanent(declined)))
+	for name, err := range map[string]error{
+		"Fail": c.Fail(t.Context(), declined), "Complete": c.Complete(t.Context(), 1), "Renew": c.Renew(t.Context()),
+	} {
+		if !isPermanent(err) || err.Error() != "declined" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
-func TestGet(t *testing.T) {
+// A renewal took effect and was never answered, and then the clock is set back:
+// the lease that stands is the one that holds.
+func TestRenewalLearnsOfTheLeaseThatStands(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
-	if r, ok, err := store.Get(t.Context(), "unknown"); ok || err != nil || r.Key != "" {
-		t.Errorf("unknown: %+v, %v, %v", r, ok, err)
+	c := mustClaim(t, b.store(t, ledger.Config{Lease: time.Minute}), order)
+	b.clock.Add(30 * time.Second)
+	b.deaf(t, func() error { return c.Renew(t.Context()) })
+	stands := b.clock.Now().Add(time.Minute)
+	b.clock.Add(-10 * time.Second)
+	must(t, c.Renew(t.Context()))
+	if got := c.LeaseUntil(); !got.Equal(stands) {
+		t.Errorf("lease until %v, want %v", got, stands)
 	}
-	now := b.clock.Now().UTC()
-	c := mustClaim(t, store, ledger.Request{Key: order.Key})
-	b.clock.Add(time.Second)
-	must(t, c.Complete(t.Context(), map[string]int{"paid": 12}))
-	want := ledger.Record{
-		Key: order.Key, State: ledger.Done, SeenAt: now, ExpiresAt: now.Add(24*time.Hour + time.Second),
-		Fence: now.UnixMilli() + 1, Attempts: 1, Fingerprint: emptyHash, Result: []byte(`{"paid":12}`), Source: "ALOWARE",
-		Nonce: item.Text(b.row(t, order.Key), "claim"),
+}
+
+// A row without expiresAt never expires, for any caller.
+func TestARowThatNeverExpires(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{})
+	b.put(t, ddb.Item{"pk": item.S(order.Key), "seenAt": item.S("2025-11-05T17:30:00Z")})
+	if r := mustGet(t, store, order.Key); r.State != ledger.Done || !r.ExpiresAt.IsZero() {
+		t.Errorf("record: %+v", r)
 	}
-	if diff := cmp.Diff(want, mustGet(t, store, order.Key)); diff != "" {
-		t.Errorf("record (-want +got):\n%s", diff)
+	wantDone(t, store, order, "")
+	wantMark(t, store, order.Key, event.Duplicate)
+}
+
+// A key that was claimed is claimed again, and refused, by the same rules when
+// somebody took its expiresAt away.
+func TestAClaimedRowThatNeverExpires(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{})
+	bare := func() {
+		row := b.row(t, order.Key)
+		delete(row, "expiresAt")
+		b.put(t, row)
+		wantMark(t, store, order.Key, event.Duplicate)
+	}
+	c := mustClaim(t, store, order)
+	bare()
+	if _, sent, err := claims(t, store, order); !isBusy(err) || sent != 1 {
+		t.Errorf("Claim: %v after %d requests", err, sent)
+	}
+	must(t, c.Fail(t.Context(), errCut))
+	bare()
+	if c, sent, err := claims(t, store, order); err != nil || c.Attempt != 2 || sent != 1 {
+		t.Errorf("Claim = %+v, %v after %d requests", c, err, sent)
 	}
 }

@@ -41,87 +41,6 @@ func ExampleOperators_List() {
 	// attempt 1
 }
 
-// A long listing in parts, each a request of its own.
-func ExampleFilter() {
-	ctx := context.Background()
-	seen := operators(nil)
-	for _, id := range []string{"1001", "1002", "1003", "1004"} {
-		_, err := seen.MarkSeen(ctx, "SHOP:"+id)
-		check(err)
-	}
-	rows := 0
-	f := ledger.Filter{ReadAtMost: 3}
-	f.Next = &f.Cursor // or a variable of one's own, to keep
-	for more := true; more; more = f.Cursor != "" {
-		for r, err := range seen.List(ctx, f) {
-			if err != nil { // r.Key says of which row, if it cannot be read
-				fmt.Println(r.Key, err)
-				return
-			}
-			rows++
-		}
-	}
-	fmt.Println(rows, "rows")
-	// Output: 4 rows
-}
-
-func ExampleOperators_Reopen() {
-	ctx := context.Background()
-	seen := operators(nil)
-	req := ledger.Request{Key: "ORDER:17"}
-	c, err := seen.Claim(ctx, req)
-	check(err)
-	check(c.Fail(ctx, ledger.Permanent(errors.New("card declined"))))
-
-	r, _, err := seen.Get(ctx, req.Key) // the customer has another card
-	check(err)
-	check(seen.Reopen(ctx, r))
-	c, err = seen.Claim(ctx, req)
-	check(err)
-	fmt.Println("attempt", c.Attempt)
-	fmt.Println(seen.Reopen(ctx, r)) // by what was seen before
-	// Output:
-	// attempt 1
-	// ledger: the row changed since it was seen
-}
-
-// What a customer's order brought is removed; its redelivery is still a duplicate.
-func ExampleStore_Erase() {
-	ctx := context.Background()
-	_, seen := open(nil)
-	req := ledger.Request{Key: "ORDER:17", Payload: []byte(`{"name":"Ann"}`)}
-	c, err := seen.Claim(ctx, req)
-	check(err)
-	check(c.Complete(ctx, "sent to Ann"))
-
-	check(seen.Erase(ctx, req.Key))
-	_, err = seen.Claim(ctx, req)
-	var done *ledger.DoneError
-	fmt.Println(errors.As(err, &done), done.Record.Result == nil)
-	// Output: true true
-}
-
-// The work of a key was wrong, and is to be done again when the event is sent
-// once more.
-func ExampleOperators_Forget() {
-	ctx := context.Background()
-	now := time.UnixMilli(1_800_000_000_000)
-	seen := operators(&ledger.Config{Now: func() time.Time { return now }, MaxSkew: 10 * time.Second})
-	req := ledger.Request{Key: "ORDER:17"}
-	c, err := seen.Claim(ctx, req)
-	check(err)
-	check(c.Complete(ctx, "sent to the wrong address"))
-
-	now = now.Add(time.Minute)
-	r, _, err := seen.Get(ctx, req.Key)
-	check(err)
-	check(seen.Forget(ctx, r))
-	c, err = seen.Claim(ctx, req)
-	check(err)
-	fmt.Println("attempt", c.Attempt)
-	// Output: attempt 1
-}
-
 // A key as a lock: claimed and released, and never completed. The fence goes into
 // what the holder writes elsewhere.
 func ExampleClaim_Release() {
@@ -165,28 +84,6 @@ func ExampleStore_Resume() {
 	// ledger: lease lost
 	// ledger: lease lost
 	// done "12 files" attempts: 1
-}
-
-// A caller who waits gets the answer of the one who was first.
-func ExampleRequest_waitUpTo() {
-	ctx := context.Background()
-	_, seen := open(nil)
-	req := ledger.Request{Key: "ORDER:17", WaitUpTo: time.Minute, ReadFirst: true}
-	started := make(chan struct{})
-	go func() {
-		_, err := ledger.Do(ctx, seen, req, func(context.Context, *ledger.Claim) (string, error) {
-			close(started)
-			return "charged", nil
-		})
-		check(err)
-	}()
-	<-started
-	res, err := ledger.Do(ctx, seen, req, func(context.Context, *ledger.Claim) (string, error) {
-		return "charged twice", nil
-	})
-	check(err)
-	fmt.Println(res.Value, "replayed:", res.Replayed)
-	// Output: charged replayed: true
 }
 
 // operators opens a ledger for people.

@@ -54,26 +54,6 @@ func ExampleNew() {
 	// skip SHOP:1001
 }
 
-func ExampleStore_Table() {
-	_, seen := open(nil)
-	table := seen.Table()
-	fmt.Println(table.Name, table.Key.Partition.Name, table.TTL)
-	// Output: seen pk expiresAt
-}
-
-func ExampleStore_MarkSeen() {
-	ctx := context.Background()
-	_, seen := open(nil)
-	key, err := ledger.Key("SHOP", "order", "1001", "paid")
-	check(err)
-	first, err := seen.MarkSeen(ctx, key)
-	check(err)
-	second, err := seen.MarkSeen(ctx, key)
-	check(err)
-	fmt.Println(first, second)
-	// Output: created duplicate
-}
-
 func ExampleDo() {
 	ctx := context.Background()
 	_, seen := open(nil)
@@ -124,27 +104,6 @@ func ExamplePermanent() {
 	// connection reset (permanent false, replayed false)
 	// card declined (permanent true, replayed false)
 	// card declined (permanent true, replayed true)
-}
-
-// A queue's worker that meets a key in progress leaves the message in the
-// queue and makes it visible again when the key can be free.
-func ExampleInProgressError() {
-	ctx := context.Background()
-	_, seen := open(&ledger.Config{Lease: time.Minute, MaxSkew: 10 * time.Second, Now: func() time.Time {
-		return time.UnixMilli(1_800_000_000_000)
-	}})
-	key, err := ledger.Key("ORDER", "17")
-	check(err)
-	req := ledger.Request{Key: key}
-	_, err = seen.Claim(ctx, req) // by a worker that is at it, or has crashed
-	check(err)
-
-	_, err = ledger.Do(ctx, seen, req, func(context.Context, *ledger.Claim) (string, error) { return "charged", nil })
-	var busy *ledger.InProgressError
-	if errors.As(err, &busy) {
-		fmt.Println("visible again in", busy.Wait)
-	}
-	// Output: visible again in 1m10s
 }
 
 // The worked example of the package's page: a worker dies, another takes over,
@@ -220,80 +179,94 @@ func ExampleClaim_Fail() {
 	// ledger: too many attempts; the last attempt failed: no connection
 }
 
-// A worker that does not use Do renews its claim itself.
-func ExampleClaim_Renew() {
-	ctx := context.Background()
-	start := time.UnixMilli(1_800_000_000_000)
-	now := start
-	_, seen := open(&ledger.Config{Now: func() time.Time { return now }, Lease: time.Minute})
-	key, err := ledger.Key("EXPORT", "2026-03")
-	check(err)
-	c, err := seen.Claim(ctx, ledger.Request{Key: key})
-	check(err)
-	for page := range 3 {
-		now = now.Add(45 * time.Second) // the work of a page
-		check(c.Renew(ctx))
-		fmt.Println("page", page+1, "held until", c.LeaseUntil().Sub(start))
-	}
-	check(c.Complete(ctx, "3 pages"))
-	// Output:
-	// page 1 held until 1m45s
-	// page 2 held until 2m30s
-	// page 3 held until 3m15s
-}
-
-func ExampleClaim_Complete() {
-	ctx := context.Background()
-	_, seen := open(nil)
-	key, err := ledger.Key("ORDER", "17")
-	check(err)
-	c, err := seen.Claim(ctx, ledger.Request{Key: key})
-	check(err)
-	check(c.Complete(ctx, map[string]any{"receipt": "r-1"}))
-	check(c.Complete(ctx, map[string]any{"receipt": "r-1"})) // as after a lost reply
-	r, ok, err := seen.Get(ctx, key)
-	check(err)
-	fmt.Println(ok, r.State, string(r.Result))
-	// Output: true done {"receipt":"r-1"}
-}
-
-// The effect and its record are one transaction: both are there, or neither.
-func ExampleClaim_CompleteItem() {
+// A payment: the charge and the answer to it are one transaction, so there is
+// one charge, even after a crash, and whichever reply is lost.
+func ExampleDoTx() {
 	ctx := context.Background()
 	db, seen := open(nil)
-	bookings := schema.Table{Name: "bookings", Key: schema.Key{Partition: schema.String("room")}}
-	check(schema.Create(ctx, db, bookings))
+	charges := schema.Table{Name: "charges", Key: schema.Key{Partition: schema.String("order")}}
+	check(schema.Create(ctx, db, charges))
+	type Receipt struct {
+		Order string
+		Cents int
+	}
+	charge := func(_ context.Context, c *ledger.Claim) (Receipt, []types.TransactWriteItem, error) {
+		if c.Reasons() != nil { // the condition below, for there is no other
+			return Receipt{}, nil, ledger.Permanent(errors.New("order 17 was charged by hand"))
+		}
+		return Receipt{"17", 1200}, []types.TransactWriteItem{{Put: &types.Put{
+			TableName: aws.String(charges.Name),
+			Item: map[string]types.AttributeValue{
+				"order": &types.AttributeValueMemberS{Value: "17"},
+				"cents": &types.AttributeValueMemberN{Value: "1200"},
+			},
+			ConditionExpression: aws.String("attribute_not_exists(cents)"),
+		}}}, nil
+	}
+
+	for _, delivery := range []string{"evt-1", "evt-1", "evt-2"} {
+		key, err := ledger.Key("PAYMENT", delivery)
+		check(err)
+		res, err := ledger.DoTx(ctx, seen, ledger.Request{Key: key}, charge)
+		fmt.Println(delivery, res.Value, "replayed:", res.Replayed, err)
+	}
+	// Output:
+	// evt-1 {17 1200} replayed: false <nil>
+	// evt-1 {17 1200} replayed: true <nil>
+	// evt-2 { 0} replayed: false order 17 was charged by hand
+}
+
+// A sentinel of the caller's own is the same error when it is replayed, to the
+// same program or to another that has the same Config.
+func ExampleConfig_errors() {
+	ctx := context.Background()
+	errSoldOut := errors.New("sold out")
+	_, seen := open(&ledger.Config{Errors: map[string]error{"shop.ErrSoldOut": errSoldOut}})
+	key, err := ledger.Key("ORDER", "17")
+	check(err)
+	for range 2 {
+		res, err := ledger.Do(ctx, seen, ledger.Request{Key: key}, func(context.Context, *ledger.Claim) (string, error) {
+			return "", ledger.Permanent(fmt.Errorf("lamp: %w", errSoldOut))
+		})
+		fmt.Println(err, errors.Is(err, errSoldOut), "replayed:", res.Replayed)
+	}
+	// Output:
+	// lamp: sold out true replayed: false
+	// lamp: sold out true replayed: true
+}
+
+// A key is marked in the transaction whose effect must happen once. Outcome
+// tells another delivery from a reply that was lost.
+func ExampleStore_MarkItem() {
+	ctx := context.Background()
+	db, seen := open(nil)
+	totals := schema.Table{Name: "totals", Key: schema.Key{Partition: schema.String("customer")}}
+	check(schema.Create(ctx, db, totals))
+	add := types.TransactWriteItem{Update: &types.Update{
+		TableName:                 aws.String(totals.Name),
+		Key:                       map[string]types.AttributeValue{"customer": &types.AttributeValueMemberS{Value: "ann"}},
+		UpdateExpression:          aws.String("ADD cents :cents"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":cents": &types.AttributeValueMemberN{Value: "1200"}},
+	}}
 
 	key, err := ledger.Key("ORDER", "17")
 	check(err)
-	res, err := ledger.Do(ctx, seen, ledger.Request{Key: key}, func(ctx context.Context, c *ledger.Claim) (string, error) {
-		done, err := c.CompleteItem("booked")
-		if err != nil {
-			return "", err
-		}
-		booking := types.TransactWriteItem{Put: &types.Put{
-			TableName: aws.String(bookings.Name),
-			Item:      map[string]types.AttributeValue{"room": &types.AttributeValueMemberS{Value: "12"}},
-		}}
+	for range 2 { // the webhook delivers twice
+		mark, err := seen.MarkItem(key)
+		check(err)
 		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-			TransactItems: []types.TransactWriteItem{done.Item, booking},
+			TransactItems: []types.TransactWriteItem{mark.Item, add},
 		})
-		return "booked", err
-	})
-	fmt.Println(res.Value, err)
-	// Output: booked <nil>
-}
-
-func ExampleStore_Get() {
-	ctx := context.Background()
-	_, seen := open(nil)
-	key, err := ledger.Key("SHOP", "1001")
-	check(err)
-	c, err := seen.Claim(ctx, ledger.Request{Key: key})
-	check(err)
-	check(c.Fail(ctx, errors.New("no connection")))
-	r, ok, err := seen.Get(ctx, key)
-	check(err)
-	fmt.Println(ok, r.Source, r.State, r.Attempts, r.LastError)
-	// Output: true SHOP failed 1 no connection
+		var cancelled *types.TransactionCanceledException
+		if errors.As(err, &cancelled) {
+			out, err := mark.Outcome(cancelled.CancellationReasons[0])
+			fmt.Println(out, err)
+			continue
+		}
+		check(err)
+		fmt.Println("added")
+	}
+	// Output:
+	// added
+	// duplicate <nil>
 }

@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -31,11 +31,6 @@ func TestForget(t *testing.T) {
 		"done": func(t *testing.T, _ *bench, s *ledger.Store) {
 			must(t, mustClaim(t, s, order).Complete(t.Context(), 1))
 		},
-		"refused": func(t *testing.T, _ *bench, s *ledger.Store) { refused(t, s) },
-		"failed": func(t *testing.T, _ *bench, s *ledger.Store) {
-			must(t, mustClaim(t, s, order).Fail(t.Context(), errCut))
-		},
-		"lapsed": func(t *testing.T, _ *bench, s *ledger.Store) { mustClaim(t, s, order) },
 		"marked": func(t *testing.T, _ *bench, s *ledger.Store) { wantMark(t, s, order.Key, event.Created) },
 		"erased": func(t *testing.T, _ *bench, s *ledger.Store) {
 			mustClaim(t, s, order)
@@ -77,8 +72,9 @@ func TestForgetWaits(t *testing.T) {
 	wants("held", forgetLease+forgetSkew)
 	b.clock.Add(forgetLease + forgetSkew - time.Millisecond)
 	wants("held for a millisecond more", time.Millisecond)
-	must(t, c.Complete(t.Context(), 1))
-	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
+	seen := mustGet(t, store, order.Key)
+	must(t, c.Complete(t.Context(), 1)) // since the operator looked: it is the same delivery
+	must(t, b.ops(t, store).Forget(t.Context(), seen))
 
 	must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
 	wants("done a moment ago", forgetSkew+time.Millisecond) // the fence is the time of the claim and 1
@@ -118,12 +114,6 @@ func TestFenceRisesOverAForget(t *testing.T) {
 func TestForgetRefuses(t *testing.T) {
 	t.Parallel()
 	for name, since := range map[string]func(*testing.T, *bench, *ledger.Store) ledger.Record{
-		"claimed since": func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
-			must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
-			seen := mustGet(t, store, order.Key)
-			must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
-			return seen
-		},
 		"reopened since": func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
 			seen := refused(t, store)
 			must(t, b.ops(t, store).Reopen(t.Context(), seen))
@@ -136,23 +126,11 @@ func TestForgetRefuses(t *testing.T) {
 			wantMark(t, store, order.Key, event.Created)
 			return seen
 		},
-		"marked and claimed since": func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
-			wantMark(t, store, order.Key, event.Created)
-			seen := mustGet(t, store, order.Key)
-			b.clock.Add(14 * 24 * time.Hour)
-			must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
-			return seen
-		},
 		"an older system's, marked since": func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
 			b.put(t, ddb.Item{"pk": item.S(order.Key), "expiresAt": item.N(b.clock.Now().Unix() + 1)})
 			seen := mustGet(t, store, order.Key)
 			b.clock.Add(time.Second)
 			wantMark(t, store, order.Key, event.Created)
-			return seen
-		},
-		"of another fence": func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
-			seen := refused(t, store)
-			seen.Fence--
 			return seen
 		},
 	} {
@@ -166,39 +144,6 @@ func TestForgetRefuses(t *testing.T) {
 	}
 }
 
-// What ended since the operator looked, by the claim that was seen, is forgotten:
-// it is the same delivery.
-func TestForgetOfWhatEndedSince(t *testing.T) {
-	t.Parallel()
-	b, store := newForgetting(t)
-	c := mustClaim(t, store, order)
-	seen := mustGet(t, store, order.Key)
-	must(t, c.Complete(t.Context(), 1))
-	b.clock.Add(time.Hour)
-	must(t, b.ops(t, store).Forget(t.Context(), seen))
-}
-
-// The holder of a claim that lapsed and was forgotten changes nothing.
-func TestForgottenHoldersChangeNothing(t *testing.T) {
-	t.Parallel()
-	b, store := newForgetting(t)
-	c := mustClaim(t, store, order)
-	token := c.Token()
-	b.clock.Add(forgetLease + forgetSkew)
-	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
-	for name, call := range map[string]func(context.Context) error{
-		"Renew":    c.Renew,
-		"Release":  c.Release,
-		"Complete": func(ctx context.Context) error { return c.Complete(ctx, 1) },
-		"Resume":   func(ctx context.Context) error { _, err := store.Resume(ctx, token); return err },
-	} {
-		wantErr(t, name, call(t.Context()), ledger.ErrLeaseLost)
-	}
-	if row := b.row(t, order.Key); row != nil {
-		t.Errorf("a row of nothing: %v", row)
-	}
-}
-
 // The key comes again between a Forget and its repetition, which leaves it alone.
 func TestARepeatedForgetLeavesTheNextDeliveryAlone(t *testing.T) {
 	t.Parallel()
@@ -208,4 +153,123 @@ func TestARepeatedForgetLeavesTheNextDeliveryAlone(t *testing.T) {
 	b.meanwhile("DeleteItem", func() { mustClaim(t, store, order) })
 	wantErr(t, "Forget", b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)), ledger.ErrChanged)
 	wantBusy(t, store, order, forgetLease+forgetSkew)
+}
+
+// A key that is claimed and released again and again never runs out of attempts.
+func TestReleasedAttemptsDoNotCount(t *testing.T) {
+	t.Parallel()
+	_, store := opened(t, ledger.Config{MaxAttempts: 1})
+	for range 3 {
+		c := mustClaim(t, store, order)
+		if c.Attempt != 1 {
+			t.Fatalf("attempt %d", c.Attempt)
+		}
+		must(t, c.Release(t.Context()))
+	}
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 || !r.Lease.IsZero() {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+func TestReleaseKeepsWhyAnEarlierAttemptFailed(t *testing.T) {
+	t.Parallel()
+	b, store := goldenBench(t)
+	must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
+	must(t, mustClaim(t, store, order).Release(t.Context()))
+	golden.Want(t, b.client, b.table, "testdata/released.json", "pk")
+}
+
+// Each request of a Release can be lost, before it arrives or after.
+func TestReleaseKnowsItsOwnLostReply(t *testing.T) {
+	t.Parallel()
+	for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+		b, store := opened(t, ledger.Config{})
+		c := mustClaim(t, store, order)
+		b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 1})
+		must(t, c.Release(t.Context()))
+		must(t, c.Release(t.Context())) // and again
+		if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 {
+			t.Errorf("record: %+v", r)
+		}
+	}
+}
+
+// A worker that does not hold the key releases nothing.
+func TestReleaseOfWhatIsNotHeld(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+	c := mustClaim(t, store, order)
+	b.clock.Add(time.Minute + time.Second)
+	heir := mustClaim(t, store, order)
+	wantErr(t, "Release by the old holder", c.Release(t.Context()), ledger.ErrLeaseLost)
+	wantBusy(t, store, order, time.Minute+time.Second)
+	must(t, heir.Complete(t.Context(), "heir"))
+	if err := heir.Release(t.Context()); !isDone(err) {
+		t.Errorf("Release of what is completed: %v", err)
+	}
+	wantDone(t, store, order, `"heir"`)
+
+	failed := mustClaim(t, store, ledger.Request{Key: "failed"})
+	must(t, failed.Fail(t.Context(), errCut))
+	wantErr(t, "Release of what failed", failed.Release(t.Context()), ledger.ErrLeaseLost)
+	if r := mustGet(t, store, "failed"); r.Attempts != 1 {
+		t.Errorf("record: %+v", r)
+	}
+	gone := mustClaim(t, store, ledger.Request{Key: "gone"})
+	b.remove(t, "gone")
+	wantErr(t, "Release of a row that is gone", gone.Release(t.Context()), ledger.ErrLeaseLost)
+}
+
+// Fail does not take what an earlier attempt left for its own: this attempt was
+// given back.
+func TestFailAfterItsOwnRelease(t *testing.T) {
+	t.Parallel()
+	_, store := opened(t, ledger.Config{})
+	must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
+	c := mustClaim(t, store, order)
+	must(t, c.Release(t.Context()))
+	wantErr(t, "Fail after Release", c.Fail(t.Context(), errCut), ledger.ErrLeaseLost)
+
+	c = mustClaim(t, store, order)
+	must(t, c.Fail(t.Context(), errCut))
+	must(t, c.Fail(t.Context(), errCut)) // and again
+	if r := mustGet(t, store, order.Key); r.Attempts != 2 {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+// An older row without an expiry that comes gets the one of its time, without the
+// grace, as the older system wrote it.
+func TestBackfill(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{})
+	row := func(attrs ddb.Item) ddb.Item {
+		it := golden.Item(t, "testdata/typescript.json")
+		delete(it, "expiresAt")
+		for name, value := range attrs {
+			it[name] = value
+		}
+		return it
+	}
+	given := ddb.Item{"expiresAt": golden.Item(t, "testdata/typescript.json")["expiresAt"]}
+	for name, tc := range map[string]struct{ row, want ddb.Item }{
+		"without":            {row(nil), given},
+		"a part of a second": {row(ddb.Item{"seenAt": item.S("2026-03-15T12:00:00.001Z")}), given},
+		"the older system's": {golden.Item(t, "testdata/typescript.json"), nil},
+		"of this package":    {golden.Item(t, "testdata/marked.json"), nil},
+		"claimed, no expiry": {row(ddb.Item{"claim": item.S("c"), "state": item.S("done")}), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden.Backfill(t, b.client, b.ops(t, store).Backfill, tc.row, tc.want, "expiresAt", "seenAt", "claim")
+		})
+	}
+	for name, it := range map[string]ddb.Item{
+		"no time":       {"pk": item.S("k")},
+		"not a time":    {"pk": item.S("k"), "seenAt": item.S("yesterday")},
+		"before a time": {"pk": item.S("k"), "seenAt": item.S("1970-01-01T00:00:00Z")},
+	} {
+		if in, lacks, err := b.ops(t, store).Backfill(it); err == nil || lacks || in != nil {
+			t.Errorf("%s: %v, %v", name, lacks, err)
+		}
+	}
 }

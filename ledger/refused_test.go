@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,58 +76,61 @@ func codes(reasons []types.CancellationReason) string {
 // After 15 calls more it is an error, and the key is given up.
 func TestDoTxWhoseActionsAreRefused(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, refusedForEver)
-}
-
-func refusedForEver(t *testing.T) {
-	b := newOwnBench(t)
-	w, store := b.wired(t, ledger.Config{})
-	b.put(t, ddb.Item{"pk": item.S("seat 1")})
-	calls, began := 0, time.Now()
-	res, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-		calls++
-		return "1", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
+	synctest.Test(t, func(t *testing.T) {
+		b := newOwnBench(t)
+		w, store := b.wired(t, ledger.Config{})
+		b.put(t, ddb.Item{"pk": item.S("seat 1")})
+		calls, began := 0, time.Now()
+		res, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			calls++
+			return "1", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
+		})
+		if paused := time.Since(began); paused < time.Second || paused > 10500*time.Millisecond {
+			t.Errorf("15 pauses took %v", paused)
+		}
+		var refused *ledger.ItemError
+		var cancelled *types.TransactionCanceledException
+		if !errors.As(err, &refused) || refused.Index != 1 || refused.Code != "ConditionalCheckFailed" || !errors.As(err, &cancelled) || res != (ledger.Result[string]{}) {
+			t.Errorf("DoTx = %+v, %v", res, err)
+		}
+		if calls != 16 || len(w.sent) != 16 {
+			t.Errorf("%d calls, %d transactions, want 16", calls, len(w.sent))
+		}
+		b.wantTimes(t, 0)
+		if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 1 || r.LastError != err.Error() ||
+			!strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+": action 1 of the work: ConditionalCheckFailed") {
+			t.Errorf("record: %+v", r)
+		}
 	})
-	if paused := time.Since(began); paused < time.Second || paused > 10500*time.Millisecond {
-		t.Errorf("15 pauses took %v", paused)
-	}
-	var refused *ledger.ItemError
-	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &refused) || refused.Index != 1 || refused.Code != "ConditionalCheckFailed" || !errors.As(err, &cancelled) || res != (ledger.Result[string]{}) {
-		t.Errorf("DoTx = %+v, %v", res, err)
-	}
-	if calls != 16 || len(w.sent) != 16 {
-		t.Errorf("%d calls, %d transactions, want 16", calls, len(w.sent))
-	}
-	b.wantTimes(t, 0)
-	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 1 || r.LastError != err.Error() ||
-		!strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+": action 1 of the work: ConditionalCheckFailed") {
-		t.Errorf("record: %+v", r)
-	}
 }
 
-// What fails for another reason than its condition fails again: the work is
-// not called for it.
+// What fails for another reason than its condition fails again: the work is not
+// called for it. An attempt that a busy DynamoDB ended does not count.
 func TestDoTxWhoseActionsFail(t *testing.T) {
 	t.Parallel()
-	for name, tc := range map[string]struct {
-		codes [3]string // of the completion and two actions
-		index int       // of the action at fault; -1 is the completion's own
-		calls int
+	for _, tc := range []struct {
+		err      error // the reasons of the completion and two actions
+		index    int   // of the action at fault; -1 is the completion's own
+		calls    int
+		attempts int64
 	}{
-		"an action":              {[3]string{"None", "None", "ItemCollectionSizeLimitExceeded"}, 1, 1},
-		"beside a refused one":   {[3]string{"None", "ConditionalCheckFailed", "ValidationError"}, 0, 1},
-		"refused and throttled":  {[3]string{"None", "ConditionalCheckFailed", "ThrottlingError"}, 0, 16},
-		"the completion":         {[3]string{"ThrottlingError", "None", "None"}, -1, 1},
-		"another is in the way":  {[3]string{"None", "TransactionConflict", "None"}, 0, 1},
-		"the row, for ever":      {[3]string{"TransactionConflict", "None", "None"}, -1, 1},
-		"no reason for anything": {[3]string{"None", "None", "None"}, -1, 1},
+		{cancelledBy("None", "None", "ItemCollectionSizeLimitExceeded"), 1, 1, 1},
+		{cancelledBy("None", "ConditionalCheckFailed", "ValidationError"), 0, 1, 1},
+		{cancelledBy("None", "ConditionalCheckFailed", "ThrottlingError"), 0, 16, 1},
+		{cancelledBy("None", "ValidationError", "ThrottlingError"), 0, 1, 1},
+		{cancelledBy("None", "ConditionalCheckFailed", "TransactionConflict"), 0, 1, 0},
+		{cancelledBy("None", "ThrottlingError", "TransactionConflict"), 0, 1, 0},
+		{cancelledBy("None", "ThrottlingError", "None"), 0, 16, 0},
+		{cancelledBy("ProvisionedThroughputExceeded", "None", "None"), -1, 1, 0},
+		{cancelledBy("TransactionConflict", "None", "None"), -1, 1, 0},
+		{cancelledBy("None", "None", "None"), -1, 1, 1},
+		{&types.RequestLimitExceeded{}, -1, 1, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newOwnBench(t)
 			w, store := b.wired(t, ledger.Config{})
 			w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-				return nil, cancelledBy(tc.codes[:]...)
+				return nil, tc.err
 			}
 			calls := 0
 			_, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
@@ -136,121 +138,71 @@ func TestDoTxWhoseActionsFail(t *testing.T) {
 				return "1", []types.TransactWriteItem{b.add("effect"), b.add("other")}, nil
 			})
 			var refused *ledger.ItemError
-			if errors.As(err, &refused) != (tc.index >= 0) || refused != nil && (refused.Index != tc.index || refused.Code != tc.codes[tc.index+1]) {
-				t.Errorf("%s: %v (%+v)", name, err, refused)
+			if err == nil || errors.As(err, &refused) != (tc.index >= 0) || refused != nil && refused.Index != tc.index {
+				t.Errorf("%v: %v (%+v)", tc.err, err, refused)
 			}
-			if r := mustGet(t, store, order.Key); calls != tc.calls || r.State != ledger.Failed {
-				t.Errorf("%s: %d calls, then %s", name, calls, r.State)
+			if r := mustGet(t, store, order.Key); calls != tc.calls || r.State != ledger.Failed || r.Attempts != tc.attempts {
+				t.Errorf("%v: %d calls, then %s, %d attempts", tc.err, calls, r.State, r.Attempts)
 			}
 		})
 	}
 }
 
-// A transaction that was refused arrives once more, when its condition holds:
-// at most one of the tries takes effect, and its result is the answer.
+// A transaction that was refused arrives once more, when its condition holds: at most
+// one of the tries takes effect, and its result is the answer. If the work made a
+// CompleteItem, and may have sent it, nobody knows whose transaction arrived.
 func TestDoTxWhoseEarlierTransactionComesLate(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	w, store := b.wired(t, ledger.Config{})
-	b.put(t, ddb.Item{"pk": item.S("seat 1")})
-	calls := 0
-	res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-		calls++
-		if calls == 2 { // the SDK sent the first twice, and the network kept one
-			b.remove(t, "seat 1")
-			_, err := b.client.TransactWriteItems(t.Context(), w.sent[0])
-			must(t, err)
-		}
-		return fmt.Sprint(calls), []types.TransactWriteItem{b.add("effect"), b.insert(fmt.Sprint("seat ", calls))}, nil
-	})
-	wantResult(t, res, err, ledger.Result[string]{Value: "1"})
-	b.wantTimes(t, 1)
-	if b.row(t, "seat 2") != nil {
-		t.Error("both transactions took effect")
+	seat2 := func(b *bench) []types.TransactWriteItem {
+		return []types.TransactWriteItem{b.add("effect"), b.insert("seat 2")}
 	}
-	wantDone(t, store, order, `"1"`)
-}
-
-// The same, and the work returns no actions when it is called again, or an error.
-func TestDoTxWhoseEarlierTransactionComesLateForTheLastCall(t *testing.T) {
-	t.Parallel()
-	for name, failed := range map[string]error{"a result": nil, "an error": errCut, "a permanent error": ledger.Permanent(errCut)} {
+	none := func(*bench) []types.TransactWriteItem { return nil }
+	for name, tc := range map[string]struct {
+		own    string // the result of the work's own CompleteItem, if any
+		result string // of the second call
+		items  func(*bench) []types.TransactWriteItem
+		failed error
+		want   error
+	}{
+		"another transaction":              {"", "2", seat2, nil, nil},
+		"heard of by the heartbeat":        {"", "2", seat2, nil, nil},
+		"no transaction":                   {"", "2", none, nil, nil},
+		"an error":                         {"", "2", none, errCut, nil},
+		"a permanent error":                {"", "2", none, ledger.Permanent(errCut), nil},
+		"its own, the same result":         {"1", "1", seat2, nil, event.ErrUnknownOutcome},
+		"its own, another":                 {"1", "2", seat2, nil, event.ErrUnknownOutcome},
+		"its own, another, no transaction": {"1", "2", none, nil, event.ErrUnknownOutcome},
+	} {
 		b := newBench(t)
 		w, store := b.wired(t, ledger.Config{})
 		b.put(t, ddb.Item{"pk": item.S("seat 1")})
 		calls := 0
-		res, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			if tc.own != "" {
+				_, err := c.CompleteItem(tc.own) // never sent
+				must(t, err)
+			}
 			if calls++; calls == 1 {
 				return "1", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
 			}
-			b.remove(t, "seat 1")
+			b.remove(t, "seat 1") // the SDK sent the first twice, and the network kept one
 			_, err := b.client.TransactWriteItems(t.Context(), w.sent[0])
 			must(t, err)
-			return "none", nil, failed
+			if name == "heard of by the heartbeat" && !isDone(c.Renew(t.Context())) {
+				t.Error("Renew does not tell")
+			}
+			return tc.result, tc.items(b), tc.failed
 		})
-		if res != (ledger.Result[string]{Value: "1"}) || err != nil {
+		want := ledger.Result[string]{Value: "1"}
+		if tc.want != nil {
+			want.Value = ""
+		}
+		if res != want || !errors.Is(err, tc.want) || err != nil && strings.Contains(err.Error(), "not written") {
 			t.Errorf("%s: %+v, %v", name, res, err)
 		}
 		b.wantTimes(t, 1)
 		wantDone(t, store, order, `"1"`)
 	}
-}
-
-// The same, of work that made a CompleteItem of the result, and may have sent it:
-// nobody knows whose transaction arrived, and the error claims neither.
-func TestDoTxWhoseLateTransactionMayBeTheWorksOwn(t *testing.T) {
-	t.Parallel()
-	for name, values := range map[string][2]string{"the same result": {"1", "1"}, "another": {"1", "2"}} {
-		for _, last := range []bool{false, true} {
-			b := newBench(t)
-			w, store := b.wired(t, ledger.Config{})
-			b.put(t, ddb.Item{"pk": item.S("seat 1")})
-			calls := 0
-			res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-				calls++
-				_, err := c.CompleteItem(values[0]) // never sent
-				must(t, err)
-				if calls == 2 {
-					b.remove(t, "seat 1")
-					_, err := b.client.TransactWriteItems(t.Context(), w.sent[0])
-					must(t, err)
-					if last && values[0] != values[1] {
-						return values[1], nil, nil
-					}
-				}
-				return values[calls-1], []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
-			})
-			wantErr(t, name, err, event.ErrUnknownOutcome)
-			if res != (ledger.Result[string]{}) || strings.Contains(err.Error(), "not written") {
-				t.Errorf("%s: %+v, %v", name, res, err)
-			}
-			b.wantTimes(t, 1)
-		}
-	}
-}
-
-// The same, and the claim hears of it before the work ends.
-func TestDoTxHearsOfItsLateTransaction(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w, store := b.wired(t, ledger.Config{})
-	b.put(t, ddb.Item{"pk": item.S("seat 1")})
-	calls := 0
-	res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-		calls++
-		if calls == 2 {
-			b.remove(t, "seat 1")
-			_, err := b.client.TransactWriteItems(t.Context(), w.sent[0])
-			must(t, err)
-			var done *ledger.DoneError
-			if err := c.Renew(t.Context()); !errors.As(err, &done) { // as the heartbeat does
-				t.Errorf("Renew: %v", err)
-			}
-		}
-		return fmt.Sprint(calls), []types.TransactWriteItem{b.add("effect"), b.insert(fmt.Sprint("seat ", calls))}, nil
-	})
-	wantResult(t, res, err, ledger.Result[string]{Value: "1"})
-	b.wantTimes(t, 1)
 }
 
 // A lease of which less than a third is left is renewed before the transaction
@@ -313,38 +265,10 @@ func TestDoTxIsQuietWhileItsTransactionIsUnderWay(t *testing.T) {
 // The transaction is sent although the caller has gone, for the work is done.
 func TestDoTxAfterItsCallerHasGone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &paying{b: b, next: func(*ledger.Claim) error { cancel(); return nil }}
 	res, err := ledger.DoTx(ctx, store, order, p.work)
 	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-	b.wantTimes(t, 1)
-
-	ctx, cancel = context.WithCancel(t.Context())
-	p = &paying{b: b, next: func(*ledger.Claim) error { cancel(); return ctx.Err() }}
-	_, err = ledger.DoTx(ctx, store, ledger.Request{Key: "left"}, p.work)
-	wantErr(t, "DoTx", err, context.Canceled)
-	if r := mustGet(t, store, "left"); r.State != ledger.Failed || r.Attempts != 0 {
-		t.Errorf("record: %+v", r)
-	}
-}
-
-func TestDoTxOnceAmongMany(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{MaxAttempts: 100})
-	var wg sync.WaitGroup
-	for range 12 {
-		wg.Go(func() {
-			p := &paying{b: b}
-			res, err := ledger.DoTx(t.Context(), store, order, p.work)
-			var busy *ledger.InProgressError
-			if !errors.As(err, &busy) && (err != nil || res.Value != "paid") {
-				t.Errorf("DoTx = %+v, %v", res, err)
-			}
-		})
-	}
-	wg.Wait()
 	b.wantTimes(t, 1)
 }

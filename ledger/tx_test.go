@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -114,22 +115,6 @@ func wantResult[T any](t *testing.T, res ledger.Result[T], err error, want ledge
 	}
 }
 
-func TestDoTx(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	p := &paying{b: b}
-	for i := range 3 {
-		res, err := ledger.DoTx(t.Context(), store, order, p.work)
-		wantResult(t, res, err, ledger.Result[string]{Value: "paid", Replayed: i > 0})
-	}
-	b.wantTimes(t, 1)
-	wantDone(t, store, order, `"paid"`)
-	if p.calls != 1 {
-		t.Errorf("the work was done %d times", p.calls)
-	}
-}
-
 // Whatever is lost of the first transactions, the effect happens once and is
 // this call's own.
 func TestDoTxLosesReplies(t *testing.T) {
@@ -152,31 +137,10 @@ func TestDoTxLosesReplies(t *testing.T) {
 	}
 }
 
-// DynamoDB forgets a token after ten minutes: then the row tells.
-func TestDoTxKnowsItsOwnWithoutAToken(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w, store := b.wired(t, ledger.Config{})
-	w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-		other := *in
-		other.ClientRequestToken = aws.String(fmt.Sprint(len(w.sent)))
-		out, err := send(ctx, &other)
-		if len(w.sent) < 3 {
-			return nil, errCut
-		}
-		return out, err
-	}
-	p := &paying{b: b}
-	res, err := ledger.DoTx(t.Context(), store, order, p.work)
-	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-	b.wantTimes(t, 1)
-}
-
 // When no reply comes at all, giving the key up tells what happened.
 func TestDoTxOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
+	b, store := opened(t, ledger.Config{})
 	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: -1})
 	p := &paying{b: b}
 	res, err := ledger.DoTx(t.Context(), store, order, p.work)
@@ -201,57 +165,45 @@ func TestDoTxThatArrivesLate(t *testing.T) {
 	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+" and on the tables of the work's actions (1): ") {
 		t.Errorf("DoTx = %+v, %v", res, err)
 	}
-	if len(w.sent) != 3 {
-		t.Errorf("%d transactions were sent, want 3", len(w.sent))
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || len(w.sent) != 3 {
+		t.Errorf("record after %d transactions: %+v", len(w.sent), r)
 	}
-	if r := mustGet(t, store, order.Key); r.State != ledger.Failed {
-		t.Errorf("record: %+v", r)
+	if _, err := b.client.TransactWriteItems(t.Context(), w.sent[0]); err == nil {
+		t.Error("the late transaction took effect")
 	}
-	late := func() {
-		if _, err := b.client.TransactWriteItems(t.Context(), w.sent[0]); err == nil {
-			t.Error("the late transaction took effect")
-		}
-	}
-	late()
 	w.pass = nil
 	res, err = ledger.DoTx(t.Context(), store, order, p.work)
 	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-	late()
 	b.wantTimes(t, 1)
 }
 
-// A conflict with another transaction is waited out, with the same request.
-func TestDoTxMeetsTransactions(t *testing.T) {
+// Conflicts with other transactions and throttled actions are waited out, with the
+// same request.
+func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
 	t.Parallel()
-	conflict := func(codes ...string) error {
-		err := &types.TransactionCanceledException{}
-		for _, code := range codes {
-			err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
-		}
-		return err
-	}
 	for name, met := range map[string]error{
-		"on the row":                   conflict("TransactionConflict", "None"),
-		"on an item":                   conflict("None", "TransactionConflict"),
-		"beside a refusal":             conflict("TransactionConflict", "ConditionalCheckFailed"),
-		"beside that of the row":       conflict("ConditionalCheckFailed", "TransactionConflict"),
+		"beside a refusal":             cancelledBy("TransactionConflict", "ConditionalCheckFailed"),
+		"beside that of the row":       cancelledBy("ConditionalCheckFailed", "TransactionConflict"),
 		"with itself, still under way": &types.TransactionInProgressException{},
+		"throttled":                    cancelledBy("None", "ThrottlingError"),
 	} {
-		b := newBench(t)
-		w, store := b.wired(t, ledger.Config{})
-		w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-			if len(w.sent) < 4 {
-				return nil, met
+		synctest.Test(t, func(t *testing.T) {
+			b := newOwnBench(t)
+			w, store := b.wired(t, ledger.Config{MaxAttempts: 1})
+			w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+				if len(w.sent) < 6 {
+					return nil, met
+				}
+				return send(ctx, in)
 			}
-			return send(ctx, in)
-		}
-		p := &paying{b: b}
-		res, err := ledger.DoTx(t.Context(), store, order, p.work)
-		wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-		if len(w.sent) != 4 || w.sent[3] != w.sent[0] || p.calls != 1 {
-			t.Errorf("%s: %d transactions of %d calls", name, len(w.sent), p.calls)
-		}
-		b.wantTimes(t, 1)
+			p := &paying{b: b}
+			res, err := ledger.DoTx(t.Context(), store, order, p.work)
+			wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+			if len(w.sent) != 6 || w.sent[5] != w.sent[0] || p.calls != 1 {
+				t.Errorf("%s: %d transactions of %d calls", name, len(w.sent), p.calls)
+			}
+			b.wantTimes(t, 1)
+		})
 	}
 }
 
@@ -275,95 +227,62 @@ func TestDoTxAfterATakeover(t *testing.T) {
 	wantDone(t, store, order, `"successor"`)
 }
 
-// The work sent a transaction of its own as well, with another result.
-func TestDoTxWithAnotherResult(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	p := &paying{b: b, next: func(c *ledger.Claim) error { return b.book(t, c, "booked") }}
-	res, err := ledger.DoTx(t.Context(), store, order, p.work)
-	wantErr(t, "DoTx", err, ledger.ErrResultDiffers)
-	if res != (ledger.Result[string]{}) {
-		t.Errorf("DoTx = %+v", res)
-	}
-	wantDone(t, store, order, `"booked"`)
-}
-
-// The work sent a transaction of its own with the same result: it is told that its
-// actions were not written or, in a later call, that nobody knows.
+// The work sent a transaction of its own: it is told that its actions were not
+// written or, in a later call, that nobody knows, or that its result is another.
 func TestDoTxOfWorkWithATransactionOfItsOwn(t *testing.T) {
 	t.Parallel()
-	for later, first := range map[bool]string{false: "", true: "paid"} {
-		b := newBench(t)
+	for name, tc := range map[string]struct {
+		later  bool // the first transaction may have come late
+		result string
+		want   func(error) bool
+	}{
+		"at once":        {false, "paid", func(err error) bool { return strings.Contains(err.Error(), "were not written") }},
+		"later":          {true, "paid", func(err error) bool { return errors.Is(err, event.ErrUnknownOutcome) }},
+		"another result": {false, "else", func(err error) bool { return errors.Is(err, ledger.ErrResultDiffers) }},
+	} {
+		b, store := opened(t, ledger.Config{})
 		b.put(t, ddb.Item{"pk": item.S("seat 1")})
-		store := b.store(t, ledger.Config{})
 		calls := 0
 		res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-			if calls++; later && calls == 1 {
-				return first, []types.TransactWriteItem{b.insert("seat 1")}, nil
+			if calls++; tc.later && calls == 1 {
+				return "paid", []types.TransactWriteItem{b.insert("seat 1")}, nil
 			}
 			must(t, b.book(t, c, "paid"))
-			return "paid", []types.TransactWriteItem{b.insert("seat 2")}, nil
+			return tc.result, []types.TransactWriteItem{b.insert("seat 2")}, nil
 		})
-		if later { // the first transaction may have come late
-			wantErr(t, "DoTx", err, event.ErrUnknownOutcome)
-		} else {
-			recordtest.WantBad(t, err, "ledger", "work")
-		}
-		if res != (ledger.Result[string]{}) || b.row(t, "seat 2") != nil {
-			t.Errorf("DoTx = %+v", res)
+		if err == nil || !tc.want(err) || res != (ledger.Result[string]{}) || b.row(t, "seat 2") != nil {
+			t.Errorf("%s: DoTx = %+v, %v", name, res, err)
 		}
 		wantDone(t, store, order, `"paid"`)
 	}
 }
 
-// The reply to the work's own Complete is lost for good: that it took effect shows
-// when the transaction is refused.
-func TestDoTxOfWorkWhoseCompleteIsOfUnknownOutcome(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	store := b.store(t, ledger.Config{})
-	p := &paying{b: b, next: func(c *ledger.Claim) error {
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
-		defer b.db.Heal()
-		if err := c.Complete(t.Context(), "paid"); err == nil {
-			t.Error("the reply came")
-		}
-		return nil
-	}}
-	_, err := ledger.DoTx(t.Context(), store, order, p.work)
-	recordtest.WantBad(t, err, "ledger", "work")
-	b.wantTimes(t, 0)
-	wantDone(t, store, order, `"paid"`)
-}
-
-// Work that settles its claim itself is told that its actions were not written.
+// Work that settles its claim itself is told that its actions were not written, also
+// when it is called again.
 func TestDoTxOfWorkThatSettlesItsClaim(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
 	for name, settle := range map[string]func(*ledger.Claim) error{
-		"Complete": func(c *ledger.Claim) error { return c.Complete(t.Context(), "paid") },
-		"Fail":     func(c *ledger.Claim) error { return c.Fail(t.Context(), errors.New("no")) },
+		"done":    func(c *ledger.Claim) error { return c.Complete(t.Context(), "paid") },
+		"failed":  func(c *ledger.Claim) error { return c.Fail(t.Context(), errors.New("no")) },
+		"refused": func(c *ledger.Claim) error { return c.Fail(t.Context(), ledger.Permanent(errors.New("no"))) },
 	} {
-		w, store := b.wired(t, ledger.Config{})
-		p := &paying{b: b, next: settle}
-		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: name}, p.work)
-		recordtest.WantBad(t, err, "ledger", "work", name)
-		if len(w.sent) != 0 {
-			t.Errorf("%s: %d transactions", name, len(w.sent))
+		for again := range 2 {
+			b := newBench(t)
+			w, store := b.wired(t, ledger.Config{})
+			b.put(t, ddb.Item{"pk": item.S("seat 1")})
+			_, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+				if again == 1 && c.Reasons() == nil {
+					return "else", []types.TransactWriteItem{b.insert("seat 1")}, nil
+				}
+				return "paid", []types.TransactWriteItem{b.add("effect")}, settle(c)
+			})
+			recordtest.WantBad(t, err, "ledger", "work", name, again)
+			if again == 0 && len(w.sent) != 0 {
+				t.Errorf("%s: %d transactions", name, len(w.sent))
+			}
+			b.wantTimes(t, 0)
 		}
 	}
-	b.put(t, ddb.Item{"pk": item.S("seat 1")})
-	for name, cause := range map[string]error{"failed": errors.New("no"), "refused": ledger.Permanent(errors.New("no"))} {
-		_, err := ledger.DoTx(t.Context(), b.store(t, ledger.Config{}), ledger.Request{Key: name}, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-			if c.Reasons() == nil {
-				return "paid", []types.TransactWriteItem{b.insert("seat 1")}, nil
-			}
-			return "paid", []types.TransactWriteItem{b.add("effect")}, c.Fail(t.Context(), cause)
-		})
-		recordtest.WantBad(t, err, "ledger", "work", name)
-	}
-	b.wantTimes(t, 0)
 }
 
 func TestDoTxBadInput(t *testing.T) {
@@ -372,37 +291,33 @@ func TestDoTxBadInput(t *testing.T) {
 	w, store := b.wired(t, ledger.Config{MaxResult: 100})
 	_, err := ledger.DoTx[int](t.Context(), store, order, nil)
 	recordtest.WantBad(t, err, "ledger", "work")
-	_, err = ledger.DoTx(t.Context(), store, ledger.Request{}, (&paying{b: b}).work)
-	recordtest.WantBad(t, err, "ledger", "Request.Key")
+	_, err = ledger.Do[int](t.Context(), store, order, nil)
+	recordtest.WantBad(t, err, "ledger", "work", "Do")
 	if len(w.ops) != 0 {
 		t.Errorf("sent: %v", w.ops)
 	}
-	for key, n := range map[string]int{"most": 99, "too many": 100} {
-		for replayed := range 2 {
+	do := func(key, result string, n int) error {
+		_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: key}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
 			var items []types.TransactWriteItem
 			for i := range n {
 				items = append(items, b.add(fmt.Sprint(key, i)))
 			}
-			_, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: key}, func(context.Context, *ledger.Claim) (int, []types.TransactWriteItem, error) {
-				return 1, items, nil
-			})
-			if n > 99 {
-				recordtest.WantBad(t, err, "ledger", "items", key, replayed)
-			} else {
-				must(t, err)
-			}
-		}
-	}
-	for range 2 {
-		res, err := ledger.DoTx(t.Context(), store, ledger.Request{Key: "too long"}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-			return strings.Repeat("x", 99), []types.TransactWriteItem{b.add("effect")}, nil
+			return result, items, nil
 		})
-		recordtest.WantBad(t, err, "ledger", "result", res.Replayed)
+		return err
+	}
+	must(t, do("most", "paid", 99))
+	for delivery := range 2 {
+		recordtest.WantBad(t, do("too many", "paid", 100), "ledger", "items", delivery)
+		err := do("too long", strings.Repeat("x", 99), 1)
+		recordtest.WantBad(t, err, "ledger", "result", delivery)
 		if !errors.Is(err, ledger.ErrResultNotStored) || !strings.HasPrefix(err.Error(), "ledger: the work ran, but its result cannot be stored, and none of its actions were written: ledger: result must") {
 			t.Errorf("a result that is too long: %v", err)
 		}
 	}
-	b.wantTimes(t, 0)
+	if b.row(t, "too long0") != nil {
+		t.Error("its action was written")
+	}
 }
 
 // Without actions it is Do, with all its answers.

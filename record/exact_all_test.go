@@ -245,8 +245,6 @@ func TestExactBadInput(t *testing.T) {
 			t.Errorf("%s: rows", field)
 		}
 	}
-	_, err = record.New(struct{ record.API }{recordtest.Silent(t)}, "rows", pointsKind, nil)
-	recordtest.WantBad(t, err, "points", "api")
 	errNone := errors.New("none")
 	none, err := record.New(recordtest.Silent(t), "rows", pointsKind, &record.Config{Now: recordtest.Clock(now), Rand: iotest.ErrReader(errNone)})
 	if err != nil {
