@@ -22,7 +22,8 @@ import (
 
 // Filter selects rows of a listing. A row must meet every field that is set,
 // except that it needs to meet only one of States and Stuck. The zero Filter
-// selects every row that has not expired.
+// selects every row that has not expired. It has no limit: leave the loop after the
+// tenth record to list ten at a time, and Next goes on behind it.
 type Filter struct {
 	// States are the states to list. Empty means every state, or only the stuck
 	// rows if Stuck is set. Rows that MarkSeen or an older system wrote are
@@ -36,7 +37,7 @@ type Filter struct {
 	// longer ago than the skew budget: their holder has crashed, or is slow.
 	// The next delivery takes such a key over, if attempts are left. Stuck
 	// together with the States Failed and Refused lists everything that an
-	// operator should see.
+	// operator should see. Reopen refuses a stuck key; Forget frees it.
 	Stuck bool
 
 	// SeenBefore selects keys that were first seen before this time, and rows
@@ -69,7 +70,8 @@ type Filter struct {
 // listings, because an index would make every Do more expensive. A request that
 // fails ends the listing with its error. A row that this version of the package
 // cannot read does not: it is yielded with an error, as a Record that has only
-// the Key, and the listing goes on behind it.
+// the Key, and the listing goes on behind it. Tell the two by the Key, which is ""
+// if the listing ends.
 //
 // The reads are eventually consistent, so a record may be out of date.
 // [Operators.Reopen] and [Operators.Forget] refuse a record if, for example, the key

@@ -165,7 +165,12 @@ func TestNamesThatCannotServe(t *testing.T) {
 		_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"expiresAt": fixed}})
 		recordtest.WantBad(t, err, "ledger", `Config.Names["expiresAt"]`, fixed)
 	}
-	_, err := ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"pk": "x", "expiresAt": "x"}})
+	_, err := ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"id": "pk"}}) // the wrong way round
+	recordtest.WantBad(t, err, "ledger", `Config.Names["id"]`, "not of the format")
+	if !strings.Contains(err.Error(), "one of pk, seenAt, ") {
+		t.Error(err)
+	}
+	_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"pk": "x", "expiresAt": "x"}})
 	recordtest.WantBad(t, err, "ledger", `Config.Names["pk"]`, "two of one name")
 	_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"expiresAt": "pk"}})
 	recordtest.WantBad(t, err, "ledger", `Config.Names["expiresAt"]`, "the key's default")

@@ -121,10 +121,15 @@ func TestReopenRefuses(t *testing.T) {
 			return seen
 		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
 		"of another nonce": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
-			seen := refused(t, store)
-			seen.Nonce = "x"
-			return seen
-		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
+			return ledger.Record{Key: order.Key, Nonce: "x", Fence: refused(t, store).Fence}
+		}, func(err error) bool {
+			return errors.Is(err, ledger.ErrChanged) && !strings.Contains(err.Error(), "Fence")
+		}},
+		"of no fence": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			return ledger.Record{Key: order.Key, Nonce: refused(t, store).Nonce}
+		}, func(err error) bool {
+			return errors.Is(err, ledger.ErrChanged) && strings.Contains(err.Error(), "Fence")
+		}},
 		"expired": {func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
 			seen := refused(t, store)
 			b.clock.Add(14 * 24 * time.Hour)
@@ -178,7 +183,7 @@ func TestReopenAtTheEdges(t *testing.T) {
 	var busy *ledger.InProgressError
 	if err := b.ops(t, store).Reopen(t.Context(), mustGet(t, store, order.Key)); !errors.As(err, &busy) || busy.Wait != 0 {
 		t.Errorf("Reopen of a lapsed claim: %v", err)
-	} else if want := "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left"; err.Error() != want {
+	} else if want := "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left; otherwise Forget frees it"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
 }
