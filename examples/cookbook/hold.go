@@ -84,8 +84,9 @@ func (s Spending) Void(ctx context.Context, h Hold) error {
 
 // Buy holds a purchase and logs it, in one transaction with the answer.
 func (s Spending) Buy(ctx context.Context, seen *ledger.Store, log *activity.Store, p Purchase) (string, error) {
-	ev, err := event.New(p.PlacedAt, "shop", "orders", p.Order)
-	if err != nil {
+	h, err := p.Hold()
+	ev, parseErr := event.Parse(h.Event)
+	if err := cmp.Or(err, parseErr); err != nil {
 		return "", err
 	}
 	held, logged := false, false // by an earlier transaction
