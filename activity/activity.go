@@ -95,7 +95,8 @@ type Config struct {
 
 	// Names gives attributes and indexes other names in the table, each by its
 	// name in FORMAT.md: {"chatId": "tenantId", "chatId-activity-index": "by-name"}.
-	// All writers of a table must use the same Names. Errors that name an
+	// The names are a chat's: chatId is the Scope, userId the Actor, activity the
+	// Name. All writers of a table must use the same Names. Errors that name an
 	// attribute have its name in FORMAT.md.
 	Names map[string]string
 

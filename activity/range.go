@@ -39,14 +39,17 @@ type Range struct {
 	ReadAtMost int
 
 	// Cursor is what an earlier walk wrote to Next. It must be a walk of the
-	// same list, with the same Match and the same NewestFirst.
+	// same list, with the same Match and the same NewestFirst. A cursor of another
+	// scope, actor or name is not noticed: the walk goes on from its time.
 	Cursor string
 
 	// Next, if set, is where the walk writes the Cursor of a later walk that
 	// goes on: after the last activity that was yielded or, if ReadAtMost or an
 	// error ended the walk, after the last row that was read. It is "" after the
 	// last row. (If the first request fails, it is Cursor.) A cursor does not
-	// promise another activity.
+	// promise another activity. To know, walk from it with a Limit of 1, as
+	// Latest of examples/cookbook does. (A Limit of 11 for a page of ten would put
+	// Next behind the eleventh.)
 	//
 	// The walk writes Next when it ends or the loop is left. A walk that nobody
 	// loops over, or that is refused as bad input, does not write it. Each loop

@@ -40,9 +40,10 @@ type Config struct {
 	Rand io.Reader
 
 	// Names gives attributes other names in the table, each by its name in
-	// FORMAT.md: {"chatId": "tenantId", "count": "used"}. A table that already has a
-	// count under another name is counted on. All writers of a table must use the
-	// same Names: a writer with another name of the count keeps a count of its own.
+	// FORMAT.md: {"chatId": "tenantId", "count": "used"}; chatId is the Key. A table
+	// that already has a count under another name is counted on. All writers of a
+	// table must use the same Names: a writer with another name of the count keeps a
+	// count of its own.
 	// The attributes of events, which begin with e_, keep their names. Errors that
 	// name an attribute have its name in FORMAT.md.
 	//

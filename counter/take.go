@@ -53,6 +53,10 @@ func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 // Refused reports whether the answer is no: it was decided, and OK is false. The
 // reason is the cap, or that the event was refunded (Refunded). The zero Grant, of an
 // error and of an action that was not at fault, is not a refusal.
+//
+// So the Outcome of an action ([Store.TakeItem]) is one of four: an error; Refused;
+// OK, and the event is counted already, so leave the action out; or the zero Grant,
+// so send it again.
 func (g Grant) Refused() bool { return !g.OK && !g.ResetsAt.IsZero() }
 
 const (

@@ -81,7 +81,12 @@ func After(f func()) Effect { return &calling{fault.After, f} }
 // Answer answers the request instead of the backend, so the request has no effect.
 // The status and the body are those of an HTTP response, such as 400 and
 // {"__type": "TransactionConflictException"}, or 200 and {}. The SDK sends the
-// request again if it does so after such an answer of DynamoDB.
+// request again if it does so after such an answer of DynamoDB. A cancelled
+// transaction has one reason for each of its actions, of which the first is the
+// completion if DoTx of package ledger sent it:
+//
+//	{"__type": "TransactionCanceledException",
+//	 "CancellationReasons": [{"Code": "None"}, {"Code": "ConditionalCheckFailed"}]}
 func Answer(status int, body string) Effect { return answer{status, body} }
 
 // A calling effect is a pointer, because functions cannot be compared.

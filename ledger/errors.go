@@ -87,12 +87,17 @@ type InProgressError struct {
 	// requests, set [Request.WaitUpTo] to a few seconds, and if the key is still
 	// held, answer with a Retry-After of a few seconds.
 	Wait time.Duration
+
+	ended bool // nobody holds the key, and Forget must wait nevertheless
 }
 
 // Error says how long to wait.
 func (e *InProgressError) Error() string {
-	if e.Wait <= 0 {
-		return "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left"
+	switch {
+	case e.ended:
+		return fmt.Sprintf("ledger: no worker holds the key, but its last claim is too young to be forgotten: wait %v", e.Wait)
+	case e.Wait <= 0:
+		return "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left; otherwise Forget frees it"
 	}
 	return fmt.Sprintf("ledger: in progress: another worker holds the key for %v, or longer if it renews its lease", e.Wait)
 }
@@ -180,6 +185,13 @@ type PermanentError struct {
 // Permanent marks err as an error that would come again in every further
 // attempt. [Do] and [Claim.Fail] store such an error as the outcome of the key,
 // and later deliveries get it as a [*PermanentError]. Permanent(nil) is nil.
+//
+// Package verdict says which errors of the work to mark. Mark a Poison: unmarked, it
+// uses up an attempt in each delivery, and after the last the answer is only
+// [ErrTooManyAttempts]. Leave it unmarked if a later delivery may succeed: an event
+// too far ahead, a *record.FloorError. Return a Retry as it is. A Done, such as an
+// *activity.ConflictError, is an answer: make it the result, with a nil error.
+// Marked, it would be Poison, unless it is [event.ErrSuperseded] or [ErrNoResult].
 //
 // In a replayed error, errors.Is and errors.As still find these wrapped errors:
 // the sentinels of package event, such as [event.ErrTooOld]; the sentinels of

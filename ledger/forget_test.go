@@ -80,6 +80,10 @@ func TestForgetWaits(t *testing.T) {
 	wants("done a moment ago", forgetSkew+time.Millisecond) // the fence is the time of the claim and 1
 	b.clock.Add(forgetSkew)
 	wants("done a millisecond too late", time.Millisecond)
+	const want = "ledger: no worker holds the key, but its last claim is too young to be forgotten: wait 1ms"
+	if err := b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)); err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
 	b.clock.Add(time.Millisecond)
 	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
 }

@@ -81,7 +81,8 @@ type Record struct {
 
 	// Nonce is the random text of the last call that marked, claimed, resumed,
 	// reopened or erased the key. It is "" in an older system's row. Reopen and
-	// Forget compare it with the nonce that is now in the row.
+	// Forget compare Nonce and Fence with those that are now in the row. A page for
+	// operators that gives a record back must carry Key, Nonce and Fence.
 	Nonce string
 
 	Source string // first part of the key, at most 64 bytes, for people

@@ -29,7 +29,10 @@ func Key(parts ...string) (string, error) {
 	}
 	escaped := make([]string, len(parts))
 	for i, part := range parts {
-		if err := check.ID(pkg, fmt.Sprintf("parts[%d]", i), part); err != nil {
+		if part == "" {
+			return "", event.BadInput(pkg, fmt.Sprintf("parts[%d]", i), "must not be empty: Key would be the same for all events in which it is empty")
+		}
+		if err := check.Text(pkg, fmt.Sprintf("parts[%d]", i), part); err != nil {
 			return "", err
 		}
 		escaped[i] = escaper.Replace(part)

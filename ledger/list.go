@@ -21,7 +21,8 @@ import (
 )
 
 // Filter selects rows of a listing. A row must meet every field that is set. The
-// zero Filter selects every row that has not expired.
+// zero Filter selects every row that has not expired. It has no limit: leave the loop
+// after the tenth record to list ten at a time, and Next goes on behind it.
 type Filter struct {
 	// States are the states to list. Empty means every state. Rows that MarkSeen or
 	// an older system wrote are Done. A Claimed row whose Lease is over for longer
@@ -58,7 +59,8 @@ type Filter struct {
 // listings, because an index would make every Do more expensive. A request that
 // fails ends the listing with its error. A row that this version of the package
 // cannot read does not: it is yielded with an error, as a Record that has only
-// the Key, and the listing goes on behind it.
+// the Key, and the listing goes on behind it. Tell the two by the Key, which is ""
+// if the listing ends.
 //
 // The reads are eventually consistent, so a record may be out of date.
 // [Operators.Reopen] and [Operators.Forget] refuse a record if, for example, the key

@@ -158,7 +158,7 @@ func ExampleKey() {
 	// Output:
 	// ALOWARE:719285063
 	// HUBSPOT:0-1:a%3Ab:100%25
-	// ledger: parts[1] must not be empty
+	// ledger: parts[1] must not be empty: Key would be the same for all events in which it is empty
 }
 
 func TestKeyRefuses(t *testing.T) {

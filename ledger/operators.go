@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -56,7 +57,7 @@ var reopenNames = item.Names(attrState, attrAttempts, attrClaim, attrExpiresAt, 
 // its attempts begin anew, and the stored reason of its failure is removed. The
 // next delivery with the same payload does the work; Reopen itself delivers
 // nothing. Pass the record that the operator has seen, from [Store.Get] or
-// [Operators.List].
+// [Operators.List], or at least its Key, Nonce and Fence.
 //
 // If the row has expired or was deleted, Reopen returns [ErrNotFound]: the next
 // delivery does the work anyway. If the key was claimed or marked anew, resumed,
@@ -127,11 +128,19 @@ func (s *Store) refusedBy(op string, err error) (stands row, refused bool, _ err
 func (s *Store) refusal(stands row, seen Record, now time.Time) error {
 	switch {
 	case stands.claim != seen.Nonce || stands.Fence != seen.Fence:
-		return ErrChanged
+		return s.changed("Reopen", seen)
 	case stands.State == Done:
 		return &DoneError{Record: stands.Record}
 	case stands.State == Claimed:
 		return &InProgressError{Wait: max(0, stands.Lease.Add(s.cfg.MaxSkew).Sub(now))}
+	}
+	return ErrChanged
+}
+
+// changed is ErrChanged, and says more of a record that may not be a whole one.
+func (s *Store) changed(op string, seen Record) error {
+	if seen.Nonce == "" || seen.Fence == 0 {
+		return s.wrap(op, fmt.Errorf("%w, or the Record lacks its Nonce or Fence: pass it as Get or List returned it", ErrChanged))
 	}
 	return ErrChanged
 }
@@ -230,7 +239,7 @@ var (
 // Forget deletes the row of a key that no worker holds, in any state: the next
 // delivery does the work again, as if the key had never been seen, and
 // [Claim.Event] is another event: what the forgotten one counted is counted again.
-// Pass the record that the operator has seen, from [Store.Get] or [Operators.List].
+// Pass the record that the operator has seen, as to [Operators.Reopen].
 //
 // If the key was claimed or marked anew, resumed, reopened or erased since the
 // operator saw the record, Forget returns [ErrChanged]: read the record again,
@@ -267,13 +276,13 @@ func (s *Operators) Forget(ctx context.Context, seen Record) error {
 	case err != nil || !refused || stands.Key == "": // gone, by this call or another
 		return err
 	case stands.claim != seen.Nonce || stands.Fence != seen.Fence:
-		return ErrChanged
+		return s.changed("Forget", seen)
 	}
 	free := time.UnixMilli(stands.Fence)
 	if stands.State == Claimed && stands.Lease.After(free) {
 		free = stands.Lease
 	}
-	return &InProgressError{Wait: max(0, free.Add(s.cfg.MaxSkew).Sub(now))}
+	return &InProgressError{Wait: max(0, free.Add(s.cfg.MaxSkew).Sub(now)), ended: stands.State != Claimed}
 }
 
 func (s *Store) forgetInput(seen Record, now time.Time) *dynamodb.DeleteItemInput {

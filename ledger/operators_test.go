@@ -105,6 +105,11 @@ func TestReopenRefuses(t *testing.T) {
 			seen.Fence--
 			return seen
 		}, func(err error) bool { return errors.Is(err, ledger.ErrChanged) }},
+		"of no fence": {func(t *testing.T, _ *bench, store *ledger.Store) ledger.Record {
+			return ledger.Record{Key: order.Key, Nonce: refused(t, store).Nonce}
+		}, func(err error) bool {
+			return errors.Is(err, ledger.ErrChanged) && strings.Contains(err.Error(), "Fence")
+		}},
 		"expired": {func(t *testing.T, b *bench, store *ledger.Store) ledger.Record {
 			seen := refused(t, store)
 			b.clock.Add(14 * 24 * time.Hour)
@@ -153,7 +158,7 @@ func TestReopenAtTheEdges(t *testing.T) {
 	mustClaim(t, store, order)
 	b.clock.Add(time.Hour)
 	err := b.ops(t, store).Reopen(t.Context(), mustGet(t, store, order.Key))
-	if want := "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left"; !isBusy(err) || err.Error() != want {
+	if want := "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left; otherwise Forget frees it"; !isBusy(err) || err.Error() != want {
 		t.Errorf("Reopen of a lapsed claim: %v, want %q", err, want)
 	}
 }

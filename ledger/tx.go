@@ -35,8 +35,9 @@ const (
 // Reasons returns why the last transaction of [DoTx] under this claim was refused:
 // one reason for each action that the work returned, in the order of the actions.
 // For an item of this library, pass the reason of its action to the Outcome of the
-// item that was sent. One made anew from the same input answers alike if it has as
-// many actions, because a refused transaction wrote nothing. An action that was not
+// item. It need not be the very item that was sent: make all items first, and ask
+// those of this call, if they have the same input and places as those of the last
+// call (see Spending.Buy in examples/cookbook). An action that was not
 // at fault has the code "None". An action that was only throttled also has the code
 // "None" here, and not the code that DynamoDB gave, because the action may succeed
 // in the next transaction. Reasons is nil when the work is called for the first
@@ -70,7 +71,8 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // this happens to the 16th transaction, or when an action fails for any other
 // reason. In both cases, DoTx gives the key up, as after an error of the work.
 // Of all the transactions of a claim, at most one takes effect, even if some
-// arrive late.
+// arrive late. A test that answers the transaction itself gives the completion the
+// first reason, and the work's actions those after it: see Answer of package dynamotest.
 //
 // Make items of this library, such as a [Store.MarkItem], inside the work, and anew in
 // each call: an item has the time and the nonce of one write, and each call of

@@ -50,8 +50,8 @@ type Difference struct {
 	How     string
 }
 
-// String writes the difference without Table and How, for instance as "its key is
-// (id S), not (id N)" or "it has no index by-day".
+// String writes the difference without Table and How, for instance as "its TTL is
+// ttl, not expiresAt" or "it has no index by-day".
 func (d Difference) String() string {
 	switch {
 	case d.What == whole:
@@ -61,7 +61,11 @@ func (d Difference) String() string {
 	case d.Want == "":
 		return strings.TrimSuffix("beyond its definition it has "+d.What+" "+d.Got, " "+on)
 	}
-	return fmt.Sprintf("its %s is %s, not %s", d.What, d.Got, d.Want)
+	text := fmt.Sprintf("its %s is %s, not %s", d.What, d.Got, d.Want)
+	if d.What == "key" {
+		text += " (if only names differ, set Config.Names)"
+	}
+	return text
 }
 
 // MismatchError lists what the definitions ask for and the tables lack.

@@ -37,7 +37,7 @@ func ExampleDiff() {
 	}
 	fmt.Println(schema.Verify(ctx, db, schema.Table{Name: "carts", Key: orders.Key}))
 	// Output:
-	// its key is (customer S, number N), not (customer S, number S) (in place: false: never: make another table and move the items)
+	// its key is (customer S, number N), not (customer S, number S) (if only names differ, set Config.Names) (in place: false: never: make another table and move the items)
 	// it has no TTL (in place: true: UpdateTimeToLive: one change an hour, and it may take that hour)
 	// schema: table carts differs: it does not exist
 }

@@ -84,7 +84,7 @@ func TestCreateRefusesAnotherTable(t *testing.T) {
 	other.Key.Sort, other.Indexes[0].Key.Sort.Name = schema.String("messageId"), "at"
 	wantMismatch(
 		t, schema.Create(t.Context(), db.Client(), other),
-		"its key is (chatId S, messageId N), not (chatId S, messageId S); its index by-user is (userId N, timestamp N), not (userId N, at N)",
+		"its key is (chatId S, messageId N), not (chatId S, messageId S) (if only names differ, set Config.Names); its index by-user is (userId N, timestamp N), not (userId N, at N)",
 	)
 	stands.Indexes, stands.TTL = nil, ""
 	if err := schema.Create(t.Context(), db.Client(), stands); err != nil {

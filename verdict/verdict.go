@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -26,6 +27,14 @@ const (
 	// Retry means: leave the delivery in the queue.
 	Retry
 )
+
+// String is the constant's name.
+func (k Kind) String() string {
+	if k < Done || k > Retry {
+		return fmt.Sprintf("Kind(%d)", int(k))
+	}
+	return [...]string{"Done", "Poison", "Retry"}[k]
+}
 
 // Verdict is what an error means.
 type Verdict struct {

@@ -219,6 +219,11 @@ func TestTable(t *testing.T) {
 				continue
 			}
 			wantVerdict(t, values[name[1]], kinds[row[1]], status)
+			if kind := verdict.Of(values[name[1]]).Kind; kind.String() != row[1] {
+				t.Errorf("%v is %s", kind, row[1])
+			} else if final := verdict.Of(ledger.Permanent(values[name[1]])).Kind; kind == verdict.Poison && final != kind {
+				t.Errorf("%s: what the work marks as Permanent is %v", name[1], final)
+			}
 		}
 	}
 	for name := range values {

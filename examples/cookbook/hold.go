@@ -1,12 +1,18 @@
 package cookbook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // Purchase is an order whose price is not final.
@@ -72,6 +78,56 @@ func (s Spending) Void(ctx context.Context, h Hold) error {
 	if errors.As(err, &settled) {
 		back.Weight = settled.Recorded
 		_, err = s.Days.Refund(ctx, back)
+	}
+	return err
+}
+
+// Buy holds a purchase and logs it, in one transaction with the answer.
+func (s Spending) Buy(ctx context.Context, seen *ledger.Store, log *activity.Store, p Purchase) (string, error) {
+	h, err := p.Hold()
+	ev, parseErr := event.Parse(h.Event)
+	if err := cmp.Or(err, parseErr); err != nil {
+		return "", err
+	}
+	held, logged := false, false // by an earlier transaction
+	res, err := ledger.DoTx(ctx, seen, ledger.Request{Key: "BUY:" + ev.String()}, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		take, takeErr := s.Days.TakeItem(counter.Take{Key: p.Customer, Event: ev, Weight: p.Cents, Cap: s.Cap})
+		entry, err := log.RecordItems([]activity.Activity{{Scope: "shop", Actor: p.Customer, Name: "order", Event: ev}})
+		if err := cmp.Or(takeErr, err); err != nil {
+			return "", nil, final(err)
+		}
+		if reasons := c.Reasons(); reasons != nil { // one for each action of the last call
+			if !held {
+				grant, err := take.Outcome(reasons[0])
+				if err != nil || grant.Refused() {
+					return "over the limit", nil, final(err)
+				}
+				held, reasons = grant.OK, reasons[1:]
+			}
+			if !logged {
+				out, err := entry.Outcome(reasons)
+				if verdict.Of(err).Kind != verdict.Done {
+					return "", nil, final(err)
+				}
+				logged = err != nil || out == event.Duplicate // as this or, by a ConflictError, as something else
+			}
+		}
+		var actions []types.TransactWriteItem
+		if !held {
+			actions = append(actions, take.Item)
+		}
+		if !logged {
+			actions = append(actions, entry.Items...)
+		}
+		return "bought", actions, nil
+	})
+	return res.Value, err
+}
+
+// final marks an error of the work that each further delivery would meet again.
+func final(err error) error {
+	if verdict.Of(err).Kind == verdict.Poison {
+		return ledger.Permanent(err)
 	}
 	return err
 }

@@ -123,7 +123,7 @@ func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
 // commands, and what runs on AWS.
 func TestFloorsOfTheServices(t *testing.T) {
 	t.Parallel()
-	for folder, line := range map[string]string{"examples/homeops/": "ingest   worker", "examples/quill/": "intake   post"} {
+	for folder, line := range map[string]string{"examples/homeops/": "to look at", "examples/quill/": "its webhooks"} {
 		floor, seen := floors(drawing(t, line)), 0
 		for _, f := range sources(t) {
 			from, drawn := floor[strings.TrimPrefix(path.Dir(f.path), folder)]

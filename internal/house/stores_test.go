@@ -189,7 +189,7 @@ func validOf(t *testing.T, of reflect.Type, name string) reflect.Value {
 	case []event.Event:
 		v.Set(reflect.ValueOf([]event.Event{recordtest.Event(t, noon, "fields")}))
 	case time.Time:
-		if name == "At" || name == "Of" {
+		if name == "At" || name == "Of" || name == "of" {
 			v.Set(reflect.ValueOf(noon))
 		}
 	case tzclock.Date:
@@ -210,7 +210,7 @@ func validOf(t *testing.T, of reflect.Type, name string) reflect.Value {
 			v.Set(reflect.Append(v, validOf(t, of.Elem(), name)))
 		case of.Kind() == reflect.Struct:
 			for field := range of.Fields() {
-				if field.IsExported() && !slices.Contains([]string{"Limit", "ReadAtMost", "Window", "Threshold", "Match"}, field.Name) {
+				if field.IsExported() && !slices.Contains([]string{"FromSeq", "ToSeq", "Consistent", "Limit", "ReadAtMost", "Window", "Threshold", "Match"}, field.Name) {
 					v.FieldByIndex(field.Index).Set(validOf(t, field.Type, field.Name))
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -45,7 +46,8 @@ func New(pkg string, given map[string]string, attributes, indexes []string) (*Na
 		case slices.Contains(indexes, name):
 			n.indexes[name], valid = as, check.Index
 		default:
-			return nil, event.BadInput(pkg, field, "is not the name of an attribute or an index: see FORMAT.md")
+			all := strings.Join(slices.Concat(attributes, indexes), ", ")
+			return nil, event.BadInput(pkg, field, "must be a name of FORMAT.md, which is given the table's: one of "+all)
 		}
 		if err := valid(pkg, field, as); err != nil {
 			return nil, err
