@@ -56,3 +56,35 @@ func TestHunterWalkYieldsWhatComesBeforeAnUnreadableRow(t *testing.T) {
 		break
 	}
 }
+
+// What a walk writes to Next, a later walk accepts, also behind a row of another system
+// whose sequence is no whole number, and which the Match leaves out.
+func TestHunterNextBehindAnUnreadableRowIsAccepted(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{ActorIndex: true})
+	e.half(t, "6.5")
+	for seq := int64(7); seq < 9; seq++ {
+		m := said(seq, bo, 0)
+		m.Data = map[string]any{"to": "Lund"}
+		e.save(t, m)
+	}
+	match := message.Match{Data: []message.Compare{{Name: "to", Value: "Lund"}}}
+	next := ""
+	if got := seqs(t, e.ByActor(t.Context(), bo, message.TimeRange{Match: match, ReadAtMost: 1, Next: &next})); len(got) > 0 {
+		t.Fatal(got)
+	}
+	for m, err := range e.ByActor(t.Context(), bo, message.TimeRange{Match: match, Cursor: next}) {
+		if err != nil {
+			t.Errorf("ByActor: %v, %v", m.Seq, err)
+		}
+	}
+	next = ""
+	for _, err := range e.InScope(t.Context(), chat, message.Range{Match: match, ReadAtMost: 1, Next: &next}) {
+		t.Errorf("InScope to a ReadAtMost of 1: %v", err)
+	}
+	for m, err := range e.InScope(t.Context(), chat, message.Range{Match: match, Cursor: next}) {
+		if err != nil {
+			t.Errorf("InScope: %v, %v", m.Seq, err)
+		}
+	}
+}
