@@ -3,8 +3,6 @@ package alias_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,26 +33,29 @@ func (f fixture) rows(t testing.TB, phrases ...string) map[string]map[string]any
 }
 
 func TestAdopt(t *testing.T) {
-	eachSpelling(t, func(t *testing.T, o olderFixture) {
-		o.adopts(t, 1)
-		o.adopts(t, 0)
-		o.means("pantning")
-		normal, err := alias.Normalize(o.phrase)
-		if err != nil {
-			t.Fatal(err)
-		}
+	t.Parallel()
+	for name, c := range map[string]struct{ older, phrase string }{
+		"two spaces":           {"ta  disken", "ta disken"},
+		"a capital letter":     {"Ta disken", "ta disken"},
+		"a variation selector": {"❤\ufe0f", "❤"},
+		"decomposed":           {"tva\u0308tt", "tvätt"},
+		"folded longer":        {"STRAßE", "strasse"},
+	} {
+		f := open(t)
+		f.write(t, with(golden(t, "older"), map[string]any{"sk": s(c.older)}))
+		f.resolves(t, chat, c.phrase, "pantning")
+		f.adopts(t, 1)
+		f.adopts(t, 0)
 		want := with(golden(t, "older"), map[string]any{
-			"sk": s(normal), "type": s("ALIAS"), "updatedAt": s("2026-03-02T17:30:00.000Z"),
+			"sk": s(c.phrase), "type": s("ALIAS"), "updatedAt": s("2026-03-02T17:30:00.000Z"),
 		})
-		if diff := cmp.Diff(want, o.stored(t, "ALIAS#-100123", normal)); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
+		if diff := cmp.Diff(want, f.stored(t, "ALIAS#-100123", c.phrase)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
-		if all, err := o.PhrasesOf(t.Context(), chat, "pantning"); err != nil || len(all) != 1 {
-			t.Errorf("PhrasesOf: %v, %v; the older spelling is gone", all, err)
+		if all, err := f.PhrasesOf(t.Context(), chat, "pantning"); err != nil || len(all) != 1 {
+			t.Errorf("%s: PhrasesOf: %v, %v; the older spelling is gone", name, all, err)
 		}
-		owner(t, "pantning")(o.put("diskning", 60))
-		do(t, event.Created)(o.confirm("pantning", 50))
-	})
+	}
 }
 
 // Rows of normal form 1 that differ in normal form 2: they have events, and
@@ -65,57 +66,47 @@ func TestAdoptRowsOfNormalForm1(t *testing.T) {
 		"\u3164", "\u115f", "\u1160", "\uffa0", "\u2800", "\u180b", "\u180d", "\u180f",
 		"\U000e0001", "\U000e0061", "\U000e007f", "\U000e0100", "\U000e01ef",
 	} {
-		t.Run(fmt.Sprintf("%+q", invisible), func(t *testing.T) {
-			t.Parallel()
-			for _, adopt := range []bool{false, true} {
-				o := olderFixture{open(t), t, "葛"}
-				row := with(golden(t, "put"), map[string]any{
-					"sk": s("葛" + invisible), "canonicalActivity": s("pantning"), "gsi1sk": s("pantning"),
-					"namedBy": s(eventAt(t, 50).String()), "confirmations": n("1"), "confirmedBy": s(eventAt(t, 40).String()),
-				})
-				o.write(t, row)
-				o.means("pantning")
+		for _, adopt := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%+q %v", invisible, adopt), func(t *testing.T) {
+				t.Parallel()
+				w := newWriter(t)
+				w.f.write(t, with(golden(t, "put"), map[string]any{
+					"sk": s("ta disken" + invisible), "confirmations": n("1"), "confirmedBy": s(eventAt(t, 40).String()),
+				}))
 				if adopt {
-					o.adopts(t, 1)
+					w.f.adopts(t, 1)
 				}
-				owner(t, "pantning")(o.put("diskning", 30))
-				do(t, event.Duplicate)(o.put("pantning", 30))
-				refused(t, event.ErrSuperseded)(o.correct(o.Store, "diskning", 55))
-				owner(t, "pantning")(o.correct(o.Store, "diskning", 50))
-				do(t, event.Duplicate)(o.correct(o.Store, "pantning", 50))
-				refused(t, event.ErrSuperseded)(o.forget(55))
-				do(t, event.Duplicate)(o.confirm("pantning", 40))
-				do(t, event.Created)(o.confirm("pantning", 30))
-				o.means("pantning")
-				do(t, event.Created)(o.correct(o.Store, "diskning", 20))
-				o.means("diskning")
-				if stored := o.stored(t, "ALIAS#-100123", "葛"+invisible); len(stored) != 0 {
-					t.Errorf("stored: %v", stored)
-				}
-			}
-		})
+				w.readAs("diskning")
+				owner(t, "diskning")(w.put("torkning", 30))
+				do(t, event.Duplicate)(w.put("diskning", 30))
+				refused(t, event.ErrSuperseded)(w.correct("torkning", 65))
+				refused(t, event.ErrSuperseded)(w.forget(65))
+				do(t, event.Duplicate)(w.confirm("diskning", 40))
+				do(t, event.Created)(w.confirm("diskning", 30))
+				do(t, event.Created)(w.correct("torkning", 20))
+				w.readAs("torkning")
+			})
+		}
 	}
 }
 
 func TestWhatWasForgottenUnderNormalForm1(t *testing.T) {
 	t.Parallel()
 	for _, adopt := range []bool{false, true} {
-		o := olderFixture{open(t), t, "葛"}
-		o.write(t, with(golden(t, "forgotten"), map[string]any{"sk": s("葛\U000e0100"), "namedBy": s(eventAt(t, 50).String())}))
+		w := newWriter(t)
+		w.f.write(t, with(golden(t, "forgotten"), map[string]any{"sk": s("ta disken\U000e0100"), "namedBy": s(eventAt(t, 50).String())}))
 		if adopt {
-			o.adopts(t, 1)
+			w.f.adopts(t, 1)
 		}
-		done, err := o.Seed(t.Context(), chat, map[string]string{"葛": "x"})
-		if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
+		if done, err := w.f.Seed(t.Context(), chat, map[string]string{"ta disken": "x"}); err != nil || done.Kept != 1 {
 			t.Errorf("Seed: %+v, %v", done, err)
 		}
-		refused(t, alias.ErrNotFound)(o.confirm("x", 20))
-		refused(t, event.ErrSuperseded)(o.correct(o.Store, "x", 55))
-		refused(t, event.ErrSuperseded)(o.put("x", 60))
-		do(t, event.Duplicate)(o.forget(50))
-		o.means("")
-		do(t, event.Created)(o.put("x", 40))
-		o.means("x")
+		refused(t, alias.ErrNotFound)(w.confirm("x", 20))
+		refused(t, event.ErrSuperseded)(w.put("x", 60))
+		do(t, event.Duplicate)(w.forget(50))
+		w.readAs("")
+		do(t, event.Created)(w.put("x", 40))
+		w.readAs("x")
 	}
 }
 
@@ -262,135 +253,6 @@ func TestAdoptLeavesTheRestAlone(t *testing.T) {
 	if all, err := f.All(t.Context(), chat); err != nil || len(all) != 2 {
 		t.Errorf("All: %v, %v", all, err)
 	}
-}
-
-// Law: a phrase under an older spelling answers each write as if it were in
-// normal form, at whatever time it is adopted.
-func TestWritesFollowTheTableUnderAnOlderSpelling(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	cold := f.another(t, func(c *alias.Config) { c.NoCache = true })
-	verbs := []string{"put", "correct", "confirm", "confirm", "forget", "adopt"}
-	for seed := range uint64(60) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		f := f
-		if seed%2 == 0 {
-			f.Store = cold
-		}
-		phrase := fmt.Sprint("fras ", seed)
-		m := model{name: "a", confirmations: 2}
-		row := with(golden(t, "older"), map[string]any{"sk": s("FRAS  " + fmt.Sprint(seed)), "canonicalActivity": s("a"), "gsi1sk": s("a")})
-		switch r.IntN(3) {
-		case 0: // of format 1, with events
-			m.namedBy = 4
-			row = with(row, map[string]any{"namedBy": s(eventAt(t, 56).String())})
-		case 1: // forgotten
-			m = model{namedBy: 4}
-			row = with(golden(t, "forgotten"), map[string]any{"sk": row["sk"], "namedBy": s(eventAt(t, 56).String())})
-		}
-		f.write(t, row)
-		if _, err := f.Refresh(t.Context(), chat); err != nil {
-			t.Fatal(err)
-		}
-		var steps []step
-		for range 10 {
-			s := step{verbs[r.IntN(len(verbs))], string(rune('a' + r.IntN(2))), 1 + r.IntN(8)}
-			steps = append(steps, s)
-			if s.verb == "adopt" {
-				if _, err := f.Adopt(t.Context(), chat); err != nil {
-					t.Fatal(err)
-				}
-				continue
-			}
-			if want, got := m.make(s), answered(s.make(t, f, phrase)); got != want {
-				t.Errorf("%v: the last answered %q, want %q", steps, got, want)
-			}
-		}
-		f.adopts(t, len(f.rows(t, "FRAS  "+fmt.Sprint(seed))))
-		m.stands(t, f, phrase, steps)
-	}
-}
-
-// A caller that loses any request or reply and calls again ends in the same state.
-func TestAdoptLosesReplies(t *testing.T) {
-	t.Parallel()
-	for op, most := range map[string]int{"Query": 1, "GetItem": 6, "TransactWriteItems": 3} {
-		for nth := 1; nth <= most; nth++ {
-			for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-				t.Run(fmt.Sprint(op, nth, effect), func(t *testing.T) {
-					t.Parallel()
-					f := open(t)
-					f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT")}))
-					f.write(t, with(golden(t, "older"), map[string]any{"sk": s("Panta")}))
-					f.write(t, with(golden(t, "older"), map[string]any{"sk": s("Ta Disken"), "canonicalActivity": s("diskning"), "gsi1sk": s("diskning")}))
-					f.write(t, golden(t, "put"))
-					f.db.Inject(dynamotest.Fault{Do: effect, Op: op, Nth: nth})
-					single := fixture{f.through(t, once(f.db.Client()), nil), f.db, f.table}
-					first, err := single.Adopt(t.Context(), chat)
-					if err == nil {
-						t.Fatalf("Adopt: %d, no error", first)
-					}
-					again, err := single.Adopt(t.Context(), chat)
-					if sum := first + again; err != nil || sum != 3 && !(sum == 2 && op == "TransactWriteItems" && effect == dynamotest.LoseReply) {
-						t.Errorf("Adopt: %d, then %d, %v", first, again, err)
-					}
-					rows := f.rows(t, "PANT", "Panta", "Ta Disken", "pant", "panta", "ta disken")
-					if len(rows) != 3 || !cmp.Equal(rows["ta disken"]["confirmations"], n("2")) {
-						t.Errorf("rows: %v", rows)
-					}
-				})
-			}
-		}
-	}
-}
-
-// If the SDK itself repeats a transaction whose reply was lost, its row is
-// counted.
-func TestAdoptLosesAReplyThatTheSDKRepeats(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT")}))
-	f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
-	f.adopts(t, 1)
-}
-
-// Many callers adopt and write at once; each row is adopted once, and nothing
-// is lost.
-func TestAdoptSideBySide(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	const phrases = 4
-	for i := range phrases {
-		f.write(t, with(golden(t, "older"), map[string]any{"sk": s(fmt.Sprint("FRAS ", i))}))
-	}
-	var adopted atomic.Int64
-	sideBySide(12, func(i int) {
-		store := f.another(t, nil)
-		if i%3 > 0 {
-			count, err := store.Adopt(t.Context(), chat)
-			if err != nil {
-				t.Error(err)
-			}
-			adopted.Add(int64(count))
-			return
-		}
-		for p := range phrases {
-			confirm := alias.Confirm{Scope: chat, Phrase: fmt.Sprint("fras ", p), Name: "pantning", Event: eventAt(t, 10+i)}
-			if out, err := store.Confirm(t.Context(), confirm); err != nil || out != event.Created {
-				t.Error(out, err)
-			}
-		}
-	})
-	if adopted.Load() > phrases {
-		t.Errorf("%d adopted", adopted.Load())
-	}
-	for p := range phrases {
-		a, ok, err := f.Get(t.Context(), chat, fmt.Sprint("fras ", p))
-		if err != nil || !ok || a.Confirmations != 2+4 {
-			t.Errorf("%d: %+v, %v, %v", p, a, ok, err)
-		}
-	}
-	f.adopts(t, 0)
 }
 
 // Adopt notices what another writer changes between its reads and its

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -121,40 +120,15 @@ func TestCacheTimesDiffer(t *testing.T) {
 		if len(ttls) < 40 {
 			t.Errorf("%d different times of 50", len(ttls))
 		}
-	})
-}
-
-// A scope that is read at one time is kept equally long in every run; read at
-// another time, it is kept for another duration.
-func TestCacheTimesFollowFromTheRead(t *testing.T) {
-	t.Parallel()
-	const most = 30 * time.Second
-	at := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
-	times := map[time.Duration]bool{}
-	for i := range 50 {
-		read := at.Add(time.Duration(i) * time.Millisecond)
-		part := spread("orders", read, most)
-		if part != spread("orders", read, most) || part < 0 || part > most {
-			t.Errorf("%v is taken off", part)
+		now := time.Now()
+		part := spread("a", now, time.Minute)
+		if part != spread("a", now, time.Minute) || part == spread("a", now.Add(1), time.Minute) {
+			t.Errorf("%v does not follow from the time of the read", part)
 		}
-		times[part] = true
-	}
-	if len(times) < 40 {
-		t.Errorf("%d different times of 50", len(times))
-	}
-	if spread("orders", at, 0) != 0 {
-		t.Error("more than nothing of nothing")
-	}
-}
-
-func TestCacheKnowsWhatIsNotThere(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		s.set("")
-		want(t, c, s, "a", "", 1)
-		want(t, c, s, "a", "", 1)
 	})
 }
 
+// A clock that was set back neither keeps a book for ever nor hides a write.
 func TestCacheSurvivesAClockSetBack(t *testing.T) {
 	clock := time.Now().Add(1000 * time.Hour)
 	bubble(t, Config{Now: func() time.Time { return clock }}, func(t *testing.T, c *cache, s *source) {
@@ -168,24 +142,36 @@ func TestCacheSurvivesAClockSetBack(t *testing.T) {
 		want(t, c, s, "a", "diskning", 1)
 		clock = clock.Add(-time.Hour)
 		want(t, c, s, "a", "diskning", 2)
+		c.drop("a")
+		clock = clock.Add(-time.Hour)
+		want(t, c, s, "a", "diskning", 3)
+		if s.consistent != 1 {
+			t.Errorf("%d consistent reads, want 1", s.consistent)
+		}
 	})
 }
 
 func TestCacheReadsOnceForAllWhoWait(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		release := s.holdUp()
-		var group sync.WaitGroup
-		for range 20 {
-			group.Go(func() {
-				if b, err := c.get(t.Context(), "a"); err != nil || b.entries["disk"].Name != "diskning" {
-					t.Errorf("%v, %v", b, err)
-				}
-			})
+		for reads, err := range []error{errors.New("no table"), nil} { // which is not kept
+			s.err = err
+			release := s.holdUp()
+			var group sync.WaitGroup
+			for range 20 {
+				group.Go(func() {
+					if b, got := c.get(t.Context(), "a"); !errors.Is(got, err) || (b != nil) != (err == nil) {
+						t.Errorf("%v, %v, want %v", b, got, err)
+					}
+				})
+			}
+			synctest.Wait()
+			release()
+			group.Wait()
+			if s.reads != reads+1 {
+				t.Errorf("%d reads, want %d", s.reads, reads+1)
+			}
 		}
-		synctest.Wait()
-		release()
-		group.Wait()
-		want(t, c, s, "a", "diskning", 1)
+		want(t, c, s, "a", "diskning", 2)
 	})
 }
 
@@ -228,80 +214,6 @@ func TestCacheOneWhoGivesUpFailsNoOther(t *testing.T) {
 	}
 }
 
-func TestCacheSharesErrors(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		s.err = errors.New("no table")
-		release := s.holdUp()
-		var group sync.WaitGroup
-		for range 20 {
-			group.Go(func() {
-				if _, err := c.get(t.Context(), "a"); !errors.Is(err, s.err) {
-					t.Errorf("got %v", err)
-				}
-			})
-		}
-		synctest.Wait()
-		release()
-		group.Wait()
-		if s.reads != 1 {
-			t.Errorf("%d reads, want 1", s.reads)
-		}
-	})
-}
-
-func TestCacheKeepsNoErrors(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		s.err = errors.New("no table")
-		if _, err := c.get(t.Context(), "a"); !errors.Is(err, s.err) {
-			t.Errorf("got %v", err)
-		}
-		s.err = nil
-		want(t, c, s, "a", "diskning", 2)
-	})
-}
-
-func TestCacheReadsConsistentlyAfterAWrite(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		want(t, c, s, "a", "diskning", 1)
-		s.set("torkning")
-		c.drop("a")
-		want(t, c, s, "a", "torkning", 2)
-		if s.consistent != 1 {
-			t.Errorf("%d consistent reads, want 1", s.consistent)
-		}
-		want(t, c, s, "b", "torkning", 3)
-		time.Sleep(5 * time.Minute)
-		want(t, c, s, "a", "torkning", 4)
-		if s.consistent != 1 {
-			t.Errorf("%d consistent reads, want 1", s.consistent)
-		}
-	})
-}
-
-// A read in progress may return what was stored before the write. The next
-// caller must neither get that nor wait for it.
-func TestCacheWriteOvertakesARead(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		release := s.holdUp()
-		var group sync.WaitGroup
-		group.Go(func() {
-			if b, err := c.get(t.Context(), "a"); err != nil || b.entries["disk"].Name != "diskning" {
-				t.Errorf("the one overtaken: %v, %v", b, err)
-			}
-		})
-		synctest.Wait()
-		s.set("torkning")
-		c.drop("a")
-		s.mu.Lock()
-		s.hold = nil
-		s.mu.Unlock()
-		want(t, c, s, "a", "torkning", 2) // does not wait
-		release()
-		group.Wait()
-		want(t, c, s, "a", "torkning", 2) // and was not overwritten
-	})
-}
-
 // The overtaken read must not end the newer one, which others wait for.
 func TestCacheOvertakenReadEndsFirst(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
@@ -325,17 +237,6 @@ func TestCacheOvertakenReadEndsFirst(t *testing.T) {
 		synctest.Wait()
 		endNewer()
 		group.Wait()
-		want(t, c, s, "a", "torkning", 2)
-	})
-}
-
-func TestCacheRefresh(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		want(t, c, s, "a", "diskning", 1)
-		s.set("torkning")
-		if b, err := c.refresh(t.Context(), "a"); err != nil || b.entries["disk"].Name != "torkning" || s.consistent != 1 {
-			t.Errorf("refresh: %v, %v, %d consistent reads", b, err, s.consistent)
-		}
 		want(t, c, s, "a", "torkning", 2)
 	})
 }
@@ -378,29 +279,6 @@ func TestCacheRefreshesSideBySide(t *testing.T) {
 	})
 }
 
-// With many scopes a write takes no longer, and the lock is held no longer.
-func TestCacheOfManyScopes(t *testing.T) {
-	t.Parallel()
-	const most = 50_000
-	fetch := func(context.Context, string, bool) (*book, error) { return newBook(nil, time.Now()), nil }
-	cfg := Config{CacheScopes: most}
-	cfg.fill()
-	c := newCache(cfg, fetch)
-	var began time.Time
-	for i := range most + 2000 {
-		if i == most {
-			began = time.Now()
-		}
-		c.drop(fmt.Sprint(i))
-		if _, err := c.get(t.Context(), fmt.Sprint(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("2,000 writes and reads took %v", took)
-	}
-}
-
 func TestCacheGivesUpTheOldest(t *testing.T) {
 	bubble(t, Config{CacheScopes: 2}, func(t *testing.T, c *cache, s *source) {
 		for i, scope := range []string{"a", "b", "c"} {
@@ -414,39 +292,10 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 		}
 		want(t, c, s, "b", "diskning", 4)
 		want(t, c, s, "a", "diskning", 5)
-		if len(c.slots.values) != 2 || len(c.flights) != 0 {
-			t.Errorf("%d slots, %d flights", len(c.slots.values), len(c.flights))
+		if len(c.slots.values) != 2 || c.slots.order.Len() != 2 || len(c.flights) != 0 {
+			t.Errorf("%d slots, %d in order, %d flights", len(c.slots.values), c.slots.order.Len(), len(c.flights))
 		}
 	})
-}
-
-// A mark lives exactly for the cache's TTL, for any number of reads.
-func TestCacheReadsConsistentlyForItsTimeAfterAWrite(t *testing.T) {
-	for name, cfg := range map[string]Config{"NoCache": {NoCache: true}, "books of others come between": {CacheScopes: 1}} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, cfg, func(t *testing.T, c *cache, s *source) {
-				c.drop("a")
-				for i := range 3 {
-					want(t, c, s, "a", "diskning", 2*i+1)
-					want(t, c, s, "b", "diskning", 2*i+2)
-				}
-				if s.consistent != 3 {
-					t.Errorf("%d consistent reads, want the 3 of what was written", s.consistent)
-				}
-				time.Sleep(5*time.Minute - 1)
-				want(t, c, s, "a", "diskning", 7)
-				if s.consistent != 4 {
-					t.Errorf("%d consistent reads, want 4", s.consistent)
-				}
-				want(t, c, s, "b", "diskning", 8)
-				time.Sleep(time.Nanosecond)
-				want(t, c, s, "a", "diskning", 9)
-				if s.consistent != 4 {
-					t.Errorf("%d consistent reads after the mark's time, want 4", s.consistent)
-				}
-			})
-		})
-	}
 }
 
 // After marks were evicted, it is unknown which scopes were written to: all are
@@ -492,19 +341,6 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 		consistent("never written", true)
 		time.Sleep(time.Nanosecond)
 		consistent("never written", false)
-	})
-}
-
-// A clock that was set back must not hide a write.
-func TestCacheMarksSurviveAClockSetBack(t *testing.T) {
-	clock := time.Now()
-	bubble(t, Config{NoCache: true, Now: func() time.Time { return clock }}, func(t *testing.T, c *cache, s *source) {
-		c.drop("a")
-		clock = clock.Add(-time.Hour)
-		want(t, c, s, "a", "diskning", 1)
-		if s.consistent != 1 {
-			t.Errorf("%d consistent reads, want 1", s.consistent)
-		}
 	})
 }
 
@@ -555,19 +391,6 @@ func TestNoCache(t *testing.T) {
 		want(t, c, s, "a", "diskning", 2)
 		if s.consistent != 0 || len(c.slots.values) != 0 {
 			t.Errorf("%d consistent reads; %d slots", s.consistent, len(c.slots.values))
-		}
-		well := c.fetch
-		c.fetch = func(ctx context.Context, scope string, consistent bool) (*book, error) {
-			c.begin(scope) // overtakes the read
-			return well(ctx, scope, consistent)
-		}
-		if _, err := c.refresh(t.Context(), "a"); err != nil {
-			t.Error(err)
-		}
-		c.fetch = well
-		want(t, c, s, "a", "diskning", 4)
-		if s.consistent != 1 || len(c.slots.values) != 0 {
-			t.Errorf("%d consistent reads, want that of the refresh; %d slots", s.consistent, len(c.slots.values))
 		}
 	})
 }
@@ -635,60 +458,4 @@ func TestCacheEndWithoutAWrite(t *testing.T) {
 			t.Errorf("%d consistent reads, a mark: %v, %d flights", s.consistent, c.wrote("a"), len(c.flights))
 		}
 	})
-}
-
-// A book that was completed is as old as its oldest row.
-func TestCacheEndKeepsTheAge(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		want(t, c, s, "a", "diskning", 1)
-		time.Sleep(4 * time.Minute)
-		f, before := c.begin("a")
-		c.end("a", f, before, false)
-		want(t, c, s, "a", "diskning", 1)
-		time.Sleep(time.Minute)
-		want(t, c, s, "a", "diskning", 2)
-	})
-}
-
-// A read that panics must not leave the others waiting.
-func TestCacheFetchPanics(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		well := c.fetch
-		release := make(chan struct{})
-		c.fetch = func(context.Context, string, bool) (*book, error) {
-			<-release
-			panic("broken client")
-		}
-		var group sync.WaitGroup
-		group.Go(func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("the panic was swallowed")
-				}
-			}()
-			_, _ = c.get(t.Context(), "a")
-		})
-		synctest.Wait()
-		c.fetch = well
-		group.Go(func() { want(t, c, s, "a", "diskning", 1) })
-		synctest.Wait()
-		close(release)
-		group.Wait()
-	})
-}
-
-func TestConfigDefaultsAreComplete(t *testing.T) {
-	t.Parallel()
-	var cfg Config
-	cfg.fill()
-	filled := reflect.ValueOf(cfg)
-	for i := range filled.NumField() {
-		field := filled.Type().Field(i)
-		if field.Name == "OnUnreadable" || field.Name == "Names" { // nil is its default
-			continue
-		}
-		if field.Type.Kind() != reflect.Bool && filled.Field(i).IsZero() {
-			t.Errorf("Config.%s has no default", field.Name)
-		}
-	}
 }

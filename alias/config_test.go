@@ -4,12 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -29,21 +26,5 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		_, err := alias.New(c.api, c.table, &c.cfg)
 		recordtest.WantBad(t, err, "alias", field)
-	}
-}
-
-func TestTable(t *testing.T) {
-	t.Parallel()
-	s, err := alias.New(dynamotest.Connect("http://dynamotest.invalid"), "homeops", &alias.Config{Names: map[string]string{"GSI1": "by-name"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := schema.Table{
-		Name:    "homeops",
-		Key:     schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")},
-		Indexes: []schema.Index{{Name: "by-name", Key: schema.Key{Partition: schema.String("gsi1pk"), Sort: schema.String("gsi1sk")}}},
-	}
-	if diff := cmp.Diff(want, s.Table()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

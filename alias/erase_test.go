@@ -10,6 +10,7 @@ import (
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 // erased fails the test unless Erase deletes that many rows.
@@ -48,37 +49,10 @@ func TestErase(t *testing.T) {
 		t.Errorf("another prefix: %v, %v, %v", a, ok, err)
 	}
 	w.f.resolves(t, chat+"4", "x", "y")
+	_, err := w.f.Erase(t.Context(), "")
+	recordtest.WantBad(t, err, "alias", "scope")
 	// Erase also removed the event of the forgotten phrase.
 	do(t, event.Created)(w.f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "glömt", Name: "x", Event: eventAt(t, 70)}))
-}
-
-func TestEraseLosesReplies(t *testing.T) {
-	t.Parallel()
-	for op, most := range map[string]int{"Query": 1, "BatchWriteItem": 2} {
-		for nth := 1; nth <= most; nth++ {
-			for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-				t.Run(fmt.Sprint(op, nth, effect), func(t *testing.T) {
-					t.Parallel()
-					w := newWriter(t)
-					for i := range 40 {
-						w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s(fmt.Sprint("pant ", i))}))
-					}
-					w.f.resolves(t, chat, "pant 1", "pantning")
-					w.f.db.Inject(dynamotest.Fault{Do: effect, Op: op, Nth: nth})
-					single := fixture{w.f.through(t, once(w.f.db.Client()), nil), w.f.db, w.f.table}
-					if n, err := single.Erase(t.Context(), chat); err == nil {
-						t.Fatalf("Erase: %d, no error", n)
-					}
-					if _, err := single.Erase(t.Context(), chat); err != nil {
-						t.Error(err)
-					}
-					if all, err := single.Refresh(t.Context(), chat); err != nil || len(all) != 0 {
-						t.Errorf("Refresh: %d, %v", len(all), err)
-					}
-				})
-			}
-		}
-	}
 }
 
 // A writer that began before the erasure writes nothing of the erased content
@@ -109,29 +83,4 @@ func TestEraseBesideAWriter(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A Seed in progress does not leave an erased book in memory.
-func TestEraseBesideASeed(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("diskning", 60))
-	held, release := make(chan struct{}), make(chan struct{})
-	w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { close(held); <-release }), Op: "Query"})
-	reader := fixture{w.f.another(t, nil), w.f.db, w.f.table}
-	seeded := make(chan error)
-	go func() {
-		_, err := reader.Seed(t.Context(), chat, map[string]string{"dammsuga": "dammsugning"})
-		seeded <- err
-	}()
-	<-held
-	if n, err := reader.Erase(t.Context(), chat); n != 1 || err != nil {
-		t.Errorf("Erase: %d, %v", n, err)
-	}
-	close(release)
-	if err := <-seeded; err != nil {
-		t.Error(err)
-	}
-	reader.resolves(t, chat, "ta disken", "")
-	reader.resolves(t, chat, "dammsuga", "dammsugning")
 }

@@ -1,7 +1,6 @@
 package alias_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,40 +10,34 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// calls are all methods, by name.
-func calls(t *testing.T, s *alias.Store) map[string]func() error {
-	ctx, ev := t.Context(), eventAt(t, 60)
-	return map[string]func() error{
-		"All":       func() error { _, err := s.All(ctx, chat); return err },
-		"Refresh":   func() error { _, err := s.Refresh(ctx, chat); return err },
-		"Resolve":   func() error { _, _, err := s.Resolve(ctx, chat, "pant"); return err },
-		"Match":     func() error { _, err := s.Match(ctx, chat, "pant"); return err },
-		"Get":       func() error { _, _, err := s.Get(ctx, chat, "pant"); return err },
-		"PhrasesOf": func() error { _, err := s.PhrasesOf(ctx, chat, "pantning"); return err },
-		"Put": func() error {
-			_, err := s.Put(ctx, alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
+// calls are all methods, by name. Each uses what it needs of the input.
+func calls(t *testing.T, s *alias.Store) map[string]func(in alias.Put) error {
+	ctx := t.Context()
+	return map[string]func(alias.Put) error{
+		"Put":     func(in alias.Put) error { _, err := s.Put(ctx, in); return err },
+		"Correct": func(in alias.Put) error { _, err := s.Correct(ctx, alias.Correct(in)); return err },
+		"Confirm": func(in alias.Put) error {
+			_, err := s.Confirm(ctx, alias.Confirm{Scope: in.Scope, Phrase: in.Phrase, Name: in.Name, Event: in.Event})
 			return err
 		},
-		"Correct": func() error {
-			_, err := s.Correct(ctx, alias.Correct{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
+		"Forget": func(in alias.Put) error {
+			_, err := s.Forget(ctx, alias.Forget{Scope: in.Scope, Phrase: in.Phrase, Event: in.Event})
 			return err
 		},
-		"Confirm": func() error {
-			_, err := s.Confirm(ctx, alias.Confirm{Scope: chat, Phrase: "pant", Name: "x", Event: ev})
-			return err
-		},
-		"Forget": func() error {
-			_, err := s.Forget(ctx, alias.Forget{Scope: chat, Phrase: "pant", Event: ev})
-			return err
-		},
-		"Adopt": func() error { _, err := s.Adopt(ctx, chat); return err },
-		"Seed": func() error {
-			_, err := s.Seed(ctx, chat, map[string]string{"diska": "diskning"})
+		"Seed": func(in alias.Put) error {
+			_, err := s.Seed(ctx, in.Scope, map[string]string{"diska": "diskning"})
 			if left, ok := errors.AsType[*event.LeftoverError](err); ok {
 				return left.Leftovers[0].Err
 			}
 			return err
 		},
+		"All":       func(in alias.Put) error { _, err := s.All(ctx, in.Scope); return err },
+		"Refresh":   func(in alias.Put) error { _, err := s.Refresh(ctx, in.Scope); return err },
+		"Resolve":   func(in alias.Put) error { _, _, err := s.Resolve(ctx, in.Scope, in.Phrase); return err },
+		"Get":       func(in alias.Put) error { _, _, err := s.Get(ctx, in.Scope, in.Phrase); return err },
+		"Match":     func(in alias.Put) error { _, err := s.Match(ctx, in.Scope, in.Phrase); return err },
+		"PhrasesOf": func(in alias.Put) error { _, err := s.PhrasesOf(ctx, in.Scope, in.Name); return err },
+		"Adopt":     func(in alias.Put) error { _, err := s.Adopt(ctx, in.Scope); return err },
 	}
 }
 
@@ -58,7 +51,7 @@ func TestErrorsNameTheMethod(t *testing.T) {
 			f.db.Inject(dynamotest.Fault{Do: denied, Op: op, Times: -1})
 		}
 		for method, call := range calls(t, f.another(t, func(c *alias.Config) { c.NoCache = true })) {
-			err := call()
+			err := call(alias.Put{Scope: chat, Phrase: "pant", Name: "pantning", Event: eventAt(t, 60)})
 			if kind == "writes" && !writes[method] {
 				if err != nil {
 					t.Errorf("%s: %v", method, err)
@@ -73,42 +66,28 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	}
 }
 
+// What is stored is nobody's bad input.
 func TestErrorsAboutItemsNameTheMethod(t *testing.T) {
 	t.Parallel()
-	for method := range calls(t, nil) {
-		t.Run(method, func(t *testing.T) {
+	for attribute, value := range map[string]map[string]any{
+		"confirmations": s("two"), "createdAt": s("yesterday"), "updatedAt": s("today"), "namedBy": s("zzz"), "confirmedBy": s("zzz"),
+		"confirmers": set([]byte("short")), "confirmers ": s("not a set"),
+	} {
+		t.Run(attribute, func(t *testing.T) {
 			t.Parallel()
 			f := open(t)
-			f.write(t, with(golden(t, "older"), map[string]any{"namedBy": s("zzz")}))
-			err := calls(t, f.Store)[method]()
-			want := "alias: " + method + " on table " + f.table + ": a stored item cannot be read: attribute namedBy is not an event"
-			if err == nil || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
-				t.Errorf("got %v, want %s …", err, want)
+			f.write(t, with(golden(t, "older"), map[string]any{strings.TrimSpace(attribute): value}))
+			for method, call := range calls(t, f.Store) {
+				in := alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: eventAt(t, 60)}
+				if method == "PhrasesOf" {
+					in.Name = "pantning"
+				}
+				err := call(in)
+				want := "alias: " + method + " on table " + f.table + ": a stored item cannot be read: "
+				if _, bad := errors.AsType[*event.InputError](err); bad || err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("got %v, want %s …", err, want)
+				}
 			}
 		})
-	}
-}
-
-// A caller that waits for another's read and gives up gets an error with its
-// own method's name.
-func TestWaitingNamesTheMethod(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	under, end := make(chan struct{}), make(chan struct{})
-	f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { close(under); <-end }), Op: "Query"})
-	store := f.another(t, nil)
-	done := make(chan error)
-	go func() { _, err := store.All(t.Context(), chat); done <- err }()
-	<-under
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, _, err := store.Resolve(ctx, chat, "pant")
-	want := "alias: Resolve on table " + f.table + ": waiting for the rows of the scope: context canceled"
-	if !errors.Is(err, context.Canceled) || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	close(end)
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }

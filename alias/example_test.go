@@ -171,17 +171,6 @@ func ExampleStore_Seed() {
 	// Output: 1 1 <nil>
 }
 
-func ExampleStore_Resolve() {
-	ctx, book := context.Background(), exampleBook()
-	a, ok, err := book.Resolve(ctx, "shop-7", "RUNNING  shoes")
-	fmt.Println(a.Name, ok, err)
-	_, ok, err = book.Resolve(ctx, "shop-7", "sneakers")
-	fmt.Println(ok, err)
-	// Output:
-	// shoes true <nil>
-	// false <nil>
-}
-
 func ExampleStore_Get() {
 	a, ok, err := exampleBook().Get(context.Background(), "shop-7", "Trainers")
 	fmt.Println(a.Phrase, a.Name, a.Source, ok, err)
@@ -252,16 +241,4 @@ func ExampleStore_Adopt() {
 	// 1 <nil>
 	// 0 <nil>
 	// shoes true <nil>
-}
-
-func ExampleStore_Erase() {
-	ctx, book := context.Background(), exampleBook()
-	fmt.Println(book.Erase(ctx, "shop-7"))
-	fmt.Println(book.Erase(ctx, "shop-7")) // call it until it returns 0
-	all, err := book.All(ctx, "shop-7")
-	fmt.Println(len(all), err)
-	// Output:
-	// 5 <nil>
-	// 0 <nil>
-	// 0 <nil>
 }

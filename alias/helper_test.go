@@ -6,21 +6,19 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	rows "github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
@@ -104,32 +102,18 @@ func once(db *dynamodb.Client) *dynamodb.Client {
 // stored returns an item of the table in DynamoDB's JSON.
 func (f fixture) stored(t testing.TB, pk, sk string) map[string]any {
 	t.Helper()
-	row := recordtest.Row(t, f.db.Client(), f.table, ddb.Item{"pk": item.S(pk), "sk": item.S(sk)})
-	plain := map[string]any{}
-	for name, value := range row {
-		switch v := value.(type) {
-		case *types.AttributeValueMemberS:
-			plain[name] = map[string]any{"S": v.Value}
-		case *types.AttributeValueMemberN:
-			plain[name] = map[string]any{"N": v.Value}
-		case *types.AttributeValueMemberBS:
-			plain[name] = set(v.Value...)
-		default:
-			t.Fatalf("attribute %s is neither S, N nor BS", name)
-		}
-	}
-	return plain
+	return plain(t, recordtest.Row(t, f.db.Client(), f.table, ddb.Item{"pk": item.S(pk), "sk": item.S(sk)}))
 }
 
 // golden reads an item of testdata.
 func golden(t testing.TB, name string) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var it map[string]any
-	if err := json.Unmarshal(text, &it); err != nil {
+	return plain(t, rows.Item(t, "testdata/"+name+".json"))
+}
+
+func plain(t testing.TB, row ddb.Item) (it map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(rows.Format(row)), &it); err != nil {
 		t.Fatal(err)
 	}
 	return it
@@ -172,33 +156,15 @@ func events(all ...event.Event) map[string]any {
 // write puts an item as another system would.
 func (f fixture) write(t testing.TB, plain map[string]any) {
 	t.Helper()
-	it := ddb.Item{}
-	for name, value := range plain {
-		switch v := value.(map[string]any); {
-		case v["S"] != nil:
-			it[name] = item.S(v["S"].(string))
-		case v["N"] != nil:
-			it[name] = item.Digits(v["N"].(string))
-		case v["BS"] != nil:
-			it[name] = binaries(t, v["BS"].([]any))
-		default:
-			t.Fatalf("attribute %s is neither S, N nor BS", name)
-		}
+	text, err := json.Marshal(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	it, err := rows.Parse(text)
+	if err != nil {
+		t.Fatal(err)
 	}
 	recordtest.Put(t, f.db.Client(), f.table, it)
-}
-
-func binaries(t testing.TB, texts []any) types.AttributeValue {
-	t.Helper()
-	value := &types.AttributeValueMemberBS{}
-	for _, text := range texts {
-		member, err := base64.StdEncoding.DecodeString(text.(string))
-		if err != nil {
-			t.Fatal(err)
-		}
-		value.Value = append(value.Value, member)
-	}
-	return value
 }
 
 // do fails the test unless the write had the outcome.

@@ -1,7 +1,6 @@
 package alias_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -20,114 +19,55 @@ import (
 func TestSeedIsIdempotent(t *testing.T) {
 	t.Parallel()
 	f := open(t)
+	const scope = "-1001234567890"
 	words := vocabulary()
 	if len(words) != 80 {
 		t.Fatalf("%d phrases in the vocabulary", len(words))
 	}
-	done, err := f.Seed(t.Context(), chat, words)
+	done, err := f.Seed(t.Context(), scope, words)
 	if want := (alias.Seeded{Created: 80}); err != nil || done != want {
 		t.Fatalf("Seed: %+v, %v", done, err)
 	}
-	again := f.db.Meter(func() { done, err = f.another(t, nil).Seed(t.Context(), chat, words) })
+	again := f.db.Meter(func() { done, err = f.another(t, nil).Seed(t.Context(), scope, words) })
 	if want := (alias.Seeded{Kept: 80}); err != nil || done != want || again.WCU != 0 || again.Requests != 1 {
 		t.Errorf("Seed again: %+v, %v, %v", done, err, again)
 	}
-	got, err := f.All(t.Context(), chat)
-	if err != nil || len(got) != 80 {
-		t.Fatalf("All: %d, %v", len(got), err)
-	}
-	for i, a := range got {
-		if words[a.Phrase] != a.Name || a.Source != alias.FromSeed || i > 0 && a.Phrase <= got[i-1].Phrase {
-			t.Errorf("%d: %+v", i, a)
+	// The budget of a household: reading its seeds costs 2.5 RCU, once.
+	store := f.another(t, nil)
+	for _, want := range []dynamotest.Price{price(1, 2.5, 0), price(0, 0, 0)} {
+		var got []alias.Alias
+		cost := f.db.Meter(func() { got, err = store.All(t.Context(), scope) })
+		cost.Want(t, want)
+		if err != nil || len(got) != 80 || !slices.IsSortedFunc(got, func(a, b alias.Alias) int { return strings.Compare(a.Phrase, b.Phrase) }) {
+			t.Errorf("All: %d, %v", len(got), err)
+		}
+		for _, a := range got {
+			if words[a.Phrase] != a.Name || a.Source != alias.FromSeed {
+				t.Errorf("%+v", a)
+			}
 		}
 	}
 }
 
-func TestSeedLeavesWhatWasLearned(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("torkning", 60))
-	done, err := w.f.Seed(t.Context(), chat, map[string]string{"Ta disken": "diskning", "ta  disken": "diskning", "pant": "pantning"})
-	if want := (alias.Seeded{Created: 1, Kept: 1}); err != nil || done != want {
-		t.Errorf("Seed: %+v, %v", done, err)
-	}
-	means(t, w.f, "torkning", 0)
-}
-
-// A process with an old cache does not overwrite what it has not seen.
+// A process with an old cache does not overwrite what it has not seen, nor bring
+// back what was forgotten since.
 func TestSeedBehindItsTimes(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
-	behind := w.f.another(t, nil)
+	behind := fixture{w.f.another(t, nil), w.f.db, w.f.table}
 	if got, err := behind.All(t.Context(), chat); err != nil || len(got) != 0 {
 		t.Fatalf("All: %v, %v", got, err)
 	}
 	do(t, event.Created)(w.put("torkning", 60))
-	done, err := behind.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"})
-	if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
+	refused(t, alias.ErrNotFound)(w.f.Forget(t.Context(), alias.Forget{Scope: chat, Phrase: "pant", Event: eventAt(t, 60)}))
+	done, err := behind.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning", "pant": "pantning"})
+	if want := (alias.Seeded{Kept: 2}); err != nil || done != want {
 		t.Errorf("Seed: %+v, %v", done, err)
 	}
 	means(t, w.f, "torkning", 0)
+	behind.resolves(t, chat, "pant", "")
 	// The Seed has updated its cache.
-	got, _, err := behind.Resolve(t.Context(), chat, "ta disken")
-	if err != nil || got.Name != "torkning" {
-		t.Errorf("Resolve: %+v, %v", got, err)
-	}
-}
-
-// A process with an old cache does not bring back what was forgotten since,
-// either.
-func TestSeedBehindAForget(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	behind := w.f.another(t, nil)
-	if got, err := behind.All(t.Context(), chat); err != nil || len(got) != 0 {
-		t.Fatalf("All: %v, %v", got, err)
-	}
-	do(t, event.Created)(w.put("torkning", 60))
-	do(t, event.Created)(w.forget(50))
-	done, err := behind.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"})
-	if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
-		t.Errorf("Seed: %+v, %v", done, err)
-	}
-	means(t, w.f, "", 0)
-}
-
-func TestSeedSideBySide(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	created := make([]int, 4)
-	sideBySide(len(created), func(i int) {
-		done, err := f.another(t, nil).Seed(t.Context(), chat, vocabulary())
-		if err != nil || done.Created+done.Kept != 80 {
-			t.Errorf("Seed: %+v, %v", done, err)
-		}
-		created[i] = done.Created
-	})
-	if sum := created[0] + created[1] + created[2] + created[3]; sum != 80 {
-		t.Errorf("created %v", created)
-	}
-}
-
-// After a Seed the same store knows the phrases without reading.
-func TestSeedLeavesTheBookWarm(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	do(t, event.Created)(f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "pant", Name: "pantning", Event: eventAt(t, 60), Actor: "42"}))
-	if _, err := f.Seed(t.Context(), chat, map[string]string{"diska": "diskning", "pant": "?"}); err != nil {
-		t.Fatal(err)
-	}
-	var warm []alias.Alias
-	cost := f.db.Meter(func() {
-		var err error
-		if warm, err = f.All(t.Context(), chat); err != nil {
-			t.Error(err)
-		}
-	})
-	cold, err := f.another(t, nil).All(t.Context(), chat)
-	if diff := cmp.Diff(cold, warm); err != nil || diff != "" || cost.Requests != 0 {
-		t.Errorf("%v, %v, (-cold +warm)\n%s", err, cost, diff)
-	}
+	behind.resolves(t, chat, "ta disken", "torkning")
 }
 
 func TestSeedNamesEachLeftover(t *testing.T) {
@@ -174,53 +114,6 @@ func TestSeedIsBounded(t *testing.T) {
 			t.Errorf("80 puts of a second each took %v", took)
 		}
 	})
-}
-
-func TestSeedCancelled(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	store := f.another(t, nil)
-	if _, err := store.All(t.Context(), chat); err != nil { // warm, so that it comes to the puts
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := store.Seed(ctx, chat, map[string]string{"diska": "diskning", "pant": "pantning"})
-	var left *event.LeftoverError
-	if !errors.As(err, &left) || len(left.Leftovers) != 2 || !errors.Is(err, context.Canceled) {
-		t.Errorf("Seed: %v", err)
-	}
-	if got, err := store.All(t.Context(), chat); err != nil || len(got) != 0 {
-		t.Errorf("All: %v, %v", got, err)
-	}
-}
-
-// The budget of a household: reading its seeds costs 2.5 RCU, once.
-func TestEightySeedsCold(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	const scope = "-1001234567890"
-	if _, err := f.Seed(t.Context(), scope, vocabulary()); err != nil {
-		t.Fatal(err)
-	}
-	now := monday
-	store := f.another(t, func(c *alias.Config) { c.Now = func() time.Time { return now } })
-	match := func() {
-		got, err := store.Match(t.Context(), scope, "Jag tog disken och ska GÅ UT  med hunden")
-		if err != nil || len(got) != 2 || got[0].Name != "diskning" || got[1].Name != "hund" {
-			t.Errorf("Match: %v, %v", got, err)
-		}
-	}
-	if cold := f.db.Meter(match); cold.Requests != 1 || cold.RCU > 2.5 {
-		t.Errorf("cold: %v", cold)
-	}
-	if warm := f.db.Meter(match); warm.Requests != 0 {
-		t.Errorf("warm: %v", warm)
-	}
-	now = now.Add(5 * time.Minute)
-	if cold := f.db.Meter(match); cold.Requests != 1 || cold.RCU > 2.5 {
-		t.Errorf("cold again: %v", cold)
-	}
 }
 
 // Each read of the book pays for the remembered confirmations, and they are

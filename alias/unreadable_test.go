@@ -95,16 +95,3 @@ func TestUnreadableOlderSpelling(t *testing.T) {
 		t.Errorf("rows: %v", rows)
 	}
 }
-
-// Without OnUnreadable nothing is skipped.
-func TestUnreadableRowsFailTheScope(t *testing.T) {
-	t.Parallel()
-	f, _ := noted(t, "pant")
-	plain := f.another(t, nil)
-	if _, err := plain.Match(t.Context(), chat, "ta disken"); err == nil {
-		t.Error("Match: no error")
-	}
-	if _, err := plain.PhrasesOf(t.Context(), chat, "pantning"); err == nil {
-		t.Error("PhrasesOf: no error")
-	}
-}

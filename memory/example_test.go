@@ -44,38 +44,12 @@ func shop(ctx context.Context) *memory.Memory {
 	return mem
 }
 
-func ExampleNew() {
-	acts, err := activity.New(dynamotest.NewServer(nil).Client(), "shop-activities", nil)
-	if err != nil {
-		panic(err)
-	}
-	mem, err := memory.New(acts, tzclock.Stockholm)
-	if err != nil {
-		panic(err)
-	}
-	_, _, err = mem.LastOf(context.Background(), "shop-7", "")
-	fmt.Println(err)
-	// Output: memory: name must not be empty
-}
-
 func ExampleMemory_LastOf() {
 	ctx := context.Background()
 	mem := shop(ctx)
 	last, ok, err := mem.LastOf(ctx, "shop-7", "order")
 	fmt.Println(last.ActorName, last.At.Format(time.DateOnly), ok, err)
 	// Output: Bo 2026-03-24 true <nil>
-}
-
-func ExampleMemory_LastBy() {
-	ctx := context.Background()
-	mem := shop(ctx)
-	last, ok, err := mem.LastBy(ctx, "shop-7", "42", "order")
-	fmt.Println(last.At.Format(time.DateOnly), ok, err)
-	_, ok, err = mem.LastBy(ctx, "shop-7", "77", "return")
-	fmt.Println(ok, err)
-	// Output:
-	// 2026-03-23 true <nil>
-	// false <nil>
 }
 
 func ExampleMemory_CountBy() {

@@ -2,15 +2,11 @@ package message_test
 
 import (
 	"math"
-	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
@@ -87,50 +83,6 @@ func TestAWalkOfAnActorEndsAtABound(t *testing.T) {
 			if got := seqs(t, e.ByActor(t.Context(), anna, r)); len(got) != want {
 				t.Errorf("newest first %v: %v, want %d", newestFirst, got, want)
 			}
-		}
-	}
-}
-
-// A lost reply of a page is asked for again.
-func TestByActorLostReply(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{ActorIndex: true})
-	for seq := int64(1); seq <= 40; seq++ {
-		e.save(t, said(seq, anna, float64(40-seq)))
-	}
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "Query", Nth: 2})
-	if got := seqs(t, e.ByActor(t.Context(), anna, message.TimeRange{})); len(got) != 40 {
-		t.Errorf("%d of 40: %v", len(got), got)
-	}
-}
-
-// A walk may end at a row of another writer that the Match leaves out and that
-// nobody could read: its time has a fraction.
-func TestAWalkOfAnActorEndsAtATimeWithAFraction(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{ActorIndex: true})
-	for seq, before := range map[int64]float64{1: 10, 3: 0} {
-		m := said(seq, anna, before)
-		m.Data = map[string]any{"gift": true}
-		e.save(t, m)
-	}
-	recordtest.Put(t, e.db.Client(), e.table, ddb.Item{
-		"chatId": item.S(chat), "messageId": item.N(2), "userId": item.Digits(anna),
-		"timestamp": item.Digits(strconv.FormatInt(noon.Add(-5*time.Second).UnixMilli(), 10) + ".5"),
-	})
-	for _, newestFirst := range []bool{false, true} {
-		var got []int64
-		r := message.TimeRange{
-			From: noon.Add(-time.Minute), Match: message.Match{Data: []message.Compare{{Name: "gift", Value: true}}},
-			ReadAtMost: 1, NewestFirst: newestFirst,
-		}
-		r.Next = &r.Cursor
-		for more := true; more; more = r.Cursor != "" {
-			got = append(got, seqs(t, e.ByActor(t.Context(), anna, r))...)
-		}
-		slices.Sort(got)
-		if !slices.Equal(got, []int64{1, 3}) {
-			t.Errorf("newest first %v: %v", newestFirst, got)
 		}
 	}
 }

@@ -166,6 +166,14 @@ func TestReadAtMost(t *testing.T) {
 	if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, ReadAtMost: 41, Next: &next})); !cmp.Equal(got, []int64{3}) || next != "" {
 		t.Errorf("all of it: %v, next %q", got, next)
 	}
+	// The gift is on the first page, or on the second, behind what may be read.
+	for _, r := range []message.Range{{Match: gifts, ReadAtMost: 2}, {Match: gifts, ReadAtMost: 20, NewestFirst: true}} {
+		for m, err := range e.InScope(t.Context(), chat, r) {
+			if err == nil {
+				t.Errorf("of %d rows, message %d was read", r.ReadAtMost, m.Seq)
+			}
+		}
+	}
 	cost := e.db.Meter(func() {
 		if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Match: gifts, Limit: 1, NewestFirst: true})); !cmp.Equal(got, []int64{3}) {
 			t.Errorf("the last: %v", got)
@@ -181,18 +189,6 @@ func TestReadAtMost(t *testing.T) {
 		}
 	})
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5}) // not to the beginning
-}
-
-// What cannot be read is an error, and data of another kind too.
-func TestStrangeData(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	row := golden.Item(t, "testdata/data.json")
-	row["data"] = item.S("x")
-	recordtest.Put(t, e.db.Client(), e.table, row)
-	if m, ok, err := e.Get(t.Context(), "ticket-9", 43); err == nil || ok {
-		t.Errorf("Get = %+v", m)
-	}
 }
 
 // A message that the Match leaves out ends a walk with Since as any other does: one

@@ -1,7 +1,6 @@
 package message_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
@@ -50,20 +48,9 @@ func TestErase(t *testing.T) {
 	if n := count(t, e, "-200"); n != 40 {
 		t.Errorf("another scope's: %d", n)
 	}
-	e.save(t, said(1, anna, 0)) // forgotten
+	e.save(t, said(1, anna, 0)) // Created: it is forgotten
 	_, err := e.Erase(t.Context(), "")
 	recordtest.WantBad(t, err, "message", "scope")
-}
-
-// Expired rows go with the others.
-func TestEraseExpired(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{Retention: time.Hour})
-	e.save(t, said(1, anna, 0))
-	e.now = noon.Add(2 * time.Hour)
-	if n, err := e.Erase(t.Context(), chat); n != 1 || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
 }
 
 func TestEraseActor(t *testing.T) {
@@ -140,27 +127,6 @@ func TestEraseBesideAWriter(t *testing.T) {
 	}
 	if n := count(t, e, chat); n != 0 {
 		t.Errorf("%d stand", n)
-	}
-}
-
-// Erased messages are Created when they come again.
-func TestErasedMessagesAreForgotten(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{ActorIndex: true})
-	for i, erase := range []func() (int, error){
-		func() (int, error) { return e.Erase(t.Context(), chat) },
-		func() (int, error) { return e.EraseActor(t.Context(), anna) },
-	} {
-		e.save(t, said(1, anna, 0))
-		if n, err := erase(); n != 1 || err != nil {
-			t.Error(i, n, err)
-		}
-		if out, err := e.Save(t.Context(), said(1, anna, 0)); out != event.Created || err != nil {
-			t.Error(fmt.Sprint(i), out, err)
-		}
-		if _, err := e.Erase(t.Context(), chat); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

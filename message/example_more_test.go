@@ -92,23 +92,6 @@ func ExampleStore_SaveItem() {
 	// duplicate <nil>
 }
 
-func ExampleStore_Erase() {
-	ctx := context.Background()
-	_, msgs := indexedStore(ctx)
-
-	for erased := -1; erased != 0; {
-		var err error
-		if erased, err = msgs.Erase(ctx, "ticket-9"); err != nil {
-			fmt.Println(err) // call it again: it goes on
-			return
-		}
-		fmt.Println(erased)
-	}
-	// Output:
-	// 2
-	// 0
-}
-
 func ExampleStore_EraseActor() {
 	ctx := context.Background()
 	_, msgs := indexedStore(ctx)

@@ -31,12 +31,6 @@ func ExampleNew() {
 	// <nil>
 }
 
-func ExampleStore_Table() {
-	table := exampleStore(context.Background()).Table()
-	fmt.Println(table.Name, table.Key)
-	// Output: ticket-messages (chatId S, messageId N)
-}
-
 func ExampleStore_Save() {
 	ctx := context.Background()
 	msgs := exampleStore(ctx)

@@ -106,6 +106,7 @@ func TestStrangeRows(t *testing.T) {
 	for name, spoil := range map[string]struct{ attr, value string }{
 		"time is text":      {"timestamp", "noon"},
 		"createdAt is none": {"createdAt", "yesterday"},
+		"data is text":      {"data", "x"},
 	} {
 		e := open(t, message.Config{})
 		row := golden.Item(t, "testdata/typescript.json")

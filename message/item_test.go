@@ -3,7 +3,6 @@ package message
 import (
 	"errors"
 	"math"
-	"reflect"
 	"testing"
 	"time"
 
@@ -50,43 +49,4 @@ func FuzzRowRoundTrip(f *testing.F) {
 			t.Errorf("said at %s, expired at %s: %v", at, now, got)
 		}
 	})
-}
-
-// Law: after a message come those behind it and no others, whatever bounds
-// stand.
-func FuzzSpanAfter(f *testing.F) {
-	f.Add(int64(1), int64(10), int64(5), int64(6), true)
-	f.Add(int64(1), int64(math.MaxInt64), int64(math.MaxInt64), int64(1), false)
-	f.Add(int64(1), int64(10), int64(math.MinInt64), int64(5), true)
-	f.Fuzz(func(t *testing.T, from, to, seq, other int64, newestFirst bool) {
-		sp := span{from: max(1, from), to: to, newestFirst: newestFirst}
-		behind := other > seq
-		if newestFirst {
-			behind = other < seq
-		}
-		want := sp.from <= other && other <= sp.to && behind
-		left := sp.after(seq)
-		if got := left.from <= other && other <= left.to; got != want {
-			t.Errorf("%+v after %d: %+v; holds %d: %v, want %v", sp, seq, left, other, got, want)
-		}
-		if left.empty() && want {
-			t.Errorf("%+v after %d is empty", sp, seq)
-		}
-	})
-}
-
-func TestDefaults(t *testing.T) {
-	t.Parallel()
-	var c Config
-	c.fill()
-	zero := map[string]bool{"ActorType": true, "Retention": true, "ActorIndex": true, "Names": true} // Number, for ever, none, those of the format
-	v := reflect.ValueOf(c)
-	for i := range v.NumField() {
-		if name := v.Type().Field(i).Name; v.Field(i).IsZero() != zero[name] {
-			t.Errorf("Config.%s defaults to %v", name, v.Field(i))
-		}
-	}
-	if err := c.validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
 }

@@ -72,28 +72,6 @@ func TestPrices(t *testing.T) {
 	}, e.Store, indexed)
 }
 
-// The pace of a busy chat of rows of nearly 1 KB each: the first page is four
-// of them, 4 KB.
-func TestPriceOfABusyChat(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	for seq := int64(1); seq <= 20; seq++ {
-		m := said(seq, bo, 1)
-		m.Raw = strings.Repeat("r", 870)
-		e.save(t, m)
-	}
-	f := message.FastConversation{Scope: chat, Seq: 21, Actor: anna, At: noon}
-	for consistent, rcu := range map[bool]float64{false: 0.5, true: 1} {
-		f.Consistent = consistent
-		cost := e.db.Meter(func() {
-			if pace, err := e.FastConversation(t.Context(), f); err != nil || !pace.Fast {
-				t.Error(pace, err)
-			}
-		})
-		cost.Want(t, dynamotest.Price{Requests: 1, RCU: rcu})
-	}
-}
-
 func TestPriceOfLargeMessages(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{ActorIndex: true})

@@ -86,55 +86,6 @@ func (e *env) parts(t testing.TB, r message.Range) (got []int64) {
 	return got
 }
 
-// An iteration can be run again, and a break pays for no page it has not
-// reached.
-func TestInScopeReadsAsFarAsItGoes(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	e.saveMany(t, 100)
-	all := e.InScope(t.Context(), chat, message.Range{NewestFirst: true})
-	for read, requests := range map[int]int{1: 1, 16: 1, 17: 2, 80: 2, 81: 3, 100: 3} {
-		cost := e.db.Meter(func() {
-			n := 0
-			for m, err := range all {
-				if n++; err != nil || m.Seq != int64(101-n) {
-					t.Fatal(m.Seq, err)
-				}
-				if n == read {
-					break
-				}
-			}
-		})
-		if cost.Requests != requests {
-			t.Errorf("%d messages: %v, want %d requests", read, cost, requests)
-		}
-	}
-	cost := e.db.Meter(func() {
-		seqs(t, e.InScope(t.Context(), chat, message.Range{Since: noon.Add(-3 * time.Second), NewestFirst: true}))
-	})
-	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
-}
-
-func TestRecent(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	if got, err := e.Recent(t.Context(), chat, 3); got != nil || err != nil {
-		t.Errorf("of none: %v, %v", got, err)
-	}
-	e.saveMany(t, 20)
-	for n, want := range map[int][]int64{1: {20}, 3: {20, 19, 18}, 20: downTo(20, 1), 1000: downTo(20, 1)} {
-		cost := e.db.Meter(func() {
-			got, err := e.Recent(t.Context(), chat, n)
-			if diff := cmp.Diff(want, seqsOf(got)); err != nil || diff != "" {
-				t.Errorf("Recent(%d): %v (-want +got):\n%s", n, err, diff)
-			}
-		})
-		if cost.Requests != 1 {
-			t.Errorf("Recent(%d): %v", n, cost)
-		}
-	}
-}
-
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	e := open(t, message.Config{})
@@ -236,21 +187,4 @@ func TestBadRangesSendNothing(t *testing.T) {
 		_, err = s.Recent(t.Context(), chat, n)
 		recordtest.WantBad(t, err, "message", "n")
 	}
-}
-
-// A bound too far off for time.Time to compare stays the bound that it is.
-func TestBoundsFarOff(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{ActorIndex: true})
-	e.save(t, said(1, anna, 60), said(2, anna, 30))
-	past, future := time.Unix(-1<<62, 0), time.Unix(1<<63-1, 0)
-	for since, want := range map[time.Time]int{past: 2, future: 0} {
-		if got := seqs(t, e.InScope(t.Context(), chat, message.Range{Since: since, NewestFirst: true})); len(got) != want {
-			t.Errorf("since %d: %v", since.Unix(), got)
-		}
-	}
-	if got := seqs(t, e.ByActor(t.Context(), anna, message.TimeRange{From: past, To: future})); len(got) != 2 {
-		t.Errorf("all times: %v", got)
-	}
-	recordtest.WantBad(t, refused(t, e.ByActor(t.Context(), anna, message.TimeRange{From: future, To: past})), "message", "TimeRange.To")
 }

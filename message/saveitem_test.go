@@ -1,20 +1,16 @@
 package message_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/record"
 )
@@ -78,43 +74,6 @@ func TestSaveItem(t *testing.T) {
 	}
 	if first.Item.Put.ReturnValuesOnConditionCheckFailure != types.ReturnValuesOnConditionCheckFailureAllOld {
 		t.Error("a refusal does not show what stands")
-	}
-}
-
-// A transaction whose replies were all lost is sent again, and found.
-func TestSaveItemLostReplies(t *testing.T) {
-	t.Parallel()
-	for _, lose := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-		e := open(t, message.Config{})
-		i := e.saveItem(t, said(1, anna, 0))
-		e.db.Inject(dynamotest.Fault{Do: lose, Op: "TransactWriteItems", Times: 10})
-		if _, err := recordtest.Impatient(e.db.Client()).TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{i.Item}}); err == nil {
-			t.Error("no error")
-		}
-		want := event.Duplicate
-		if lose == dynamotest.LoseRequest {
-			want = event.Created
-		}
-		if out, err := e.transact(t, i, "attribute_not_exists"); out != want || err != nil {
-			t.Errorf("again: %v, %v, want %v", out, err, want)
-		}
-	}
-}
-
-// In place of an expired row it is saved; what is too old is refused at once.
-func TestSaveItemRetention(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{Retention: time.Hour})
-	old := said(1, anna, 0)
-	e.save(t, old)
-	e.now = noon.Add(2 * time.Hour)
-	if i, err := e.SaveItem(old); i != nil || !errors.Is(err, event.ErrTooOld) || !strings.HasPrefix(err.Error(), "message: SaveItem on table ") {
-		t.Errorf("%v, %v", i, err)
-	}
-	anew := said(1, bo, 0)
-	anew.At = e.now
-	if out, err := e.transact(t, e.saveItem(t, anew), "attribute_not_exists"); out != event.Created || err != nil {
-		t.Errorf("%v, %v", out, err)
 	}
 }
 

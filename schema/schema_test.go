@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -40,12 +36,8 @@ func ExampleCreate() {
 			log.Fatal(err)
 		}
 	}
-	out, err := db.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("orders")})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(*out.Table.TableName, out.Table.TableStatus, *out.Table.GlobalSecondaryIndexes[0].IndexName)
-	// Output: orders ACTIVE by-day
+	fmt.Println(schema.Verify(ctx, db, orders))
+	// Output: <nil>
 }
 
 func ExampleMerge() {
@@ -81,63 +73,6 @@ func table(name string) schema.Table {
 	}
 }
 
-func TestCreateMakesWhatTheValueSays(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t)
-	want := table(db.Name("messages"))
-	if err := schema.Create(t.Context(), db.Client(), want); err != nil {
-		t.Fatal(err)
-	}
-	out, err := db.Client().DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(want.Name)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := want.Input()
-	if diff := cmp.Diff(in.KeySchema, out.Table.KeySchema, cmp.Exporter(anyType)); diff != "" {
-		t.Error("key", diff)
-	}
-	index := out.Table.GlobalSecondaryIndexes[0]
-	if diff := cmp.Diff(in.GlobalSecondaryIndexes[0].KeySchema, index.KeySchema, cmp.Exporter(anyType)); diff != "" {
-		t.Error("index", diff)
-	}
-	if out.Table.BillingModeSummary.BillingMode != types.BillingModePayPerRequest || index.Projection.ProjectionType != types.ProjectionTypeAll {
-		t.Errorf("billing %v, projection %v", out.Table.BillingModeSummary, index.Projection)
-	}
-	ttl, err := db.Client().DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(want.Name)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := ttl.TimeToLiveDescription; aws.ToString(got.AttributeName) != "ttl" || got.TimeToLiveStatus != types.TimeToLiveStatusEnabled {
-		t.Errorf("TTL: %v %v", aws.ToString(got.AttributeName), got.TimeToLiveStatus)
-	}
-}
-
-func TestCreateBySeveralAtOnce(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t)
-	want := table(db.Name("messages"))
-	errs := make([]error, 8)
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() { errs[i] = schema.Create(t.Context(), db.Client(), want) })
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestCreateAfterALostReply(t *testing.T) {
-	t.Parallel()
-	for _, op := range []string{"CreateTable", "DescribeTable", "DescribeTimeToLive", "UpdateTimeToLive"} {
-		db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
-		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op})
-		if err := schema.Create(t.Context(), db.Client(), table(db.Name("messages"))); err != nil {
-			t.Errorf("%s lost its reply: %v", op, err)
-		}
-	}
-}
-
 func TestCreateRefusesAnotherTable(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)
@@ -145,33 +80,15 @@ func TestCreateRefusesAnotherTable(t *testing.T) {
 	if err := schema.Create(t.Context(), db.Client(), stands); err != nil {
 		t.Fatal(err)
 	}
-	for want, change := range map[string]func(*schema.Table){
-		"its key is (chatId S, messageId N), not (chatId S, messageId S)": func(t *schema.Table) { t.Key.Sort = schema.String("messageId") },
-		"it has no index by-day": func(t *schema.Table) { t.Indexes[0].Name = "by-day" },
-		"its index by-user is (userId N, timestamp N), not (userId N, at N)": func(t *schema.Table) { t.Indexes[0].Key.Sort.Name = "at" },
-		"its TTL is ttl, not expiresAt":                                      func(t *schema.Table) { t.TTL = "expiresAt" },
-	} {
-		other := table(stands.Name)
-		change(&other)
-		err := schema.Create(t.Context(), db.Client(), other)
-		mismatch, ok := errors.AsType[*schema.MismatchError](err)
-		if !ok || !strings.Contains(mismatch.Error(), want) {
-			t.Errorf("got %v, want a MismatchError saying %q", err, want)
-		}
-	}
+	other := table(stands.Name)
+	other.Key.Sort, other.Indexes[0].Key.Sort.Name = schema.String("messageId"), "at"
+	wantMismatch(
+		t, schema.Create(t.Context(), db.Client(), other),
+		"its key is (chatId S, messageId N), not (chatId S, messageId S); its index by-user is (userId N, timestamp N), not (userId N, at N)",
+	)
 	stands.Indexes, stands.TTL = nil, ""
 	if err := schema.Create(t.Context(), db.Client(), stands); err != nil {
 		t.Errorf("an index and a TTL more than the definition names: %v", err)
-	}
-}
-
-func TestCreateEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := schema.Create(ctx, db.Client(), table(db.Name("messages"))); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -197,7 +114,8 @@ func TestPrices(t *testing.T) {
 	}).Want(t, dynamotest.Price{Requests: 3})
 }
 
-// Contradictions are found before the first request.
+// What DynamoDB would refuse of two definitions, or of the second alone, is found before
+// a client is asked for.
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*schema.Table){
@@ -206,77 +124,29 @@ func TestMergeRefuses(t *testing.T) {
 		"table messages index again key timestamp": func(t *schema.Table) {
 			t.Indexes = append(t.Indexes, schema.Index{Name: "again", Key: schema.Key{Partition: schema.String("timestamp")}})
 		},
-		"table":                func(t *schema.Table) { t.Name = "m" },
-		"table messages index": func(t *schema.Table) { t.Indexes[0].Name = "å å" },
+		"table":                            func(t *schema.Table) { t.Name = "m" },
+		"table messages index":             func(t *schema.Table) { t.Indexes[0].Name = "å å" },
+		"table other index by-user":        func(t *schema.Table) { t.Indexes = append(t.Indexes, t.Indexes[0]) },
+		"table other TTL":                  func(t *schema.Table) { t.TTL = "a\xff" },
+		"table other KMS key":              func(t *schema.Table) { t.KMSKey = "a\xff" },
+		"table other":                      func(t *schema.Table) { t.Key.Sort = t.Key.Partition },
+		"table other key":                  func(t *schema.Table) { t.Key.Partition.Name = "" },
+		"table other key messageId":        func(t *schema.Table) { t.Key.Sort.Type = types.ScalarAttributeType("BOOL") },
+		"table other index by-user key":    func(t *schema.Table) { t.Indexes[0].Key.Partition.Name = "" },
+		"table other index by-user key at": func(t *schema.Table) { t.Indexes[0].Key.Sort = schema.Attribute{Name: "at"} },
 	} {
-		other := table("messages")
+		name := "messages"
+		if strings.HasPrefix(field, "table other") {
+			name = "other"
+		}
+		other := table(name)
 		change(&other)
-		db := dynamotest.New(t, nil)
-		var err error
-		cost := db.Meter(func() { err = schema.Create(t.Context(), db.Client(), table("messages"), other) })
+		recordtest.WantBad(t, schema.Create(t.Context(), nil, table("messages"), other), "schema", field)
+		differences, err := schema.Diff(t.Context(), nil, table("messages"), other)
 		recordtest.WantBad(t, err, "schema", field)
-		cost.Want(t, dynamotest.Price{})
-	}
-}
-
-// Who meets a contradiction is told both sides, whichever names them.
-func TestMismatchesNameBothKeys(t *testing.T) {
-	t.Parallel()
-	one, sort, index := table("messages"), table("messages"), table("messages")
-	sort.Key.Sort = schema.Attribute{}
-	index.Indexes[0].Key.Sort = schema.Attribute{}
-	db := dynamotest.New(t, nil)
-	if err := schema.Create(t.Context(), db.Client(), one); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		other    schema.Table
-		one, two string
-	}{
-		{sort, "(chatId S, messageId N)", "(chatId S)"},
-		{index, "(userId N, timestamp N)", "(userId N)"},
-	} {
-		_, err := schema.Merge(one, c.other)
-		for call, err := range map[string]error{"Merge": err, "Create": schema.Create(t.Context(), db.Client(), c.other)} {
-			if err == nil || !strings.Contains(err.Error(), c.one) || !strings.Contains(err.Error(), c.two) {
-				t.Errorf("%s: got %v, which does not name both %s and %s", call, err, c.one, c.two)
-			}
+		if differences != nil {
+			t.Errorf("%v beside the error of %q", differences, field)
 		}
-	}
-}
-
-// What DynamoDB would refuse of one definition alone.
-func TestMergeRefusesATable(t *testing.T) {
-	t.Parallel()
-	for field, change := range map[string]func(*schema.Table){
-		"table messages index by-user":        func(t *schema.Table) { t.Indexes = append(t.Indexes, t.Indexes[0]) },
-		"table messages":                      func(t *schema.Table) { t.Key.Sort = t.Key.Partition },
-		"table messages key":                  func(t *schema.Table) { t.Key.Partition.Name = "" },
-		"table messages key messageId":        func(t *schema.Table) { t.Key.Sort.Type = types.ScalarAttributeType("BOOL") },
-		"table messages index by-user key":    func(t *schema.Table) { t.Indexes[0].Key.Partition.Name = "" },
-		"table messages index by-user key at": func(t *schema.Table) { t.Indexes[0].Key.Sort = schema.Attribute{Name: "at"} },
-	} {
-		refused := table("messages")
-		change(&refused)
-		merged, err := schema.Merge(refused)
-		recordtest.WantBad(t, err, "schema", field)
-		if merged != nil {
-			t.Errorf("Merge = %v beside the error of %q", merged, field)
-		}
-	}
-}
-
-// An attribute of several keys is defined once, or DynamoDB refuses the table.
-func TestInputDefinesAnAttributeOnce(t *testing.T) {
-	t.Parallel()
-	shared := table("messages")
-	shared.Indexes[0].Key.Sort = shared.Key.Sort
-	var names []string
-	for _, def := range shared.Input().AttributeDefinitions {
-		names = append(names, *def.AttributeName)
-	}
-	if diff := cmp.Diff([]string{"chatId", "messageId", "userId"}, names); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -322,29 +192,30 @@ func TestMergeLeavesItsArgumentsAlone(t *testing.T) {
 	first.Indexes = append(make([]schema.Index, 0, 2), first.Indexes...) // with room for another
 	second.Indexes[0].Name = "by-other"
 	merged, err := schema.Merge(first, second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if room := first.Indexes[:2]; len(merged) != 1 || len(merged[0].Indexes) != 2 || room[1] != (schema.Index{}) {
-		t.Errorf("merged %v, first %v", merged, room)
+	if room := first.Indexes[:2]; err != nil || len(merged[0].Indexes) != 2 || room[1] != (schema.Index{}) {
+		t.Errorf("merged %v, %v, first %v", merged, err, room)
 	}
 }
 
 // Errors name the function that was called, whatever request met them.
-func TestErrorsNameCreate(t *testing.T) {
+func TestErrorsNameTheFunction(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{
 		"CreateTable", "DescribeTable", "DescribeTimeToLive", "UpdateTimeToLive", "DescribeContinuousBackups", "UpdateContinuousBackups",
 	} {
 		db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
 		db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: op, Times: -1})
-		want := table(db.Name("messages"))
+		want := table("messages")
 		want.PointInTimeRecovery = true
-		err := schema.Create(t.Context(), db.Client(), want)
-		if err == nil || !strings.HasPrefix(err.Error(), "schema: Create on table "+want.Name+": ") || !strings.Contains(err.Error(), op) {
-			t.Errorf("%s is lost: %v", op, err)
+		errs := map[string]error{"Create": schema.Create(t.Context(), db.Client(), want)}
+		if strings.HasPrefix(op, "Describe") {
+			_, errs["Diff"] = schema.Diff(t.Context(), db.Client(), want)
+			errs["Verify"] = schema.Verify(t.Context(), db.Client(), want)
+		}
+		for call, err := range errs {
+			if err == nil || !strings.HasPrefix(err.Error(), "schema: "+call+" on table messages: ") || !strings.Contains(err.Error(), op) {
+				t.Errorf("%s is lost: %s: %v", op, call, err)
+			}
 		}
 	}
 }
-
-func anyType(reflect.Type) bool { return true }

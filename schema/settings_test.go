@@ -3,20 +3,42 @@ package schema_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/schema"
 )
+
+// The definition that a stack gets is that of Create.
+func TestEncryption(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]any{
+		"":                   nil,
+		"alias/ours":         map[string]any{"SSEEnabled": true, "SSEType": "KMS", "KMSMasterKeyId": "alias/ours"},
+		"alias/aws/dynamodb": map[string]any{"SSEEnabled": true, "SSEType": "KMS"},
+	} {
+		encrypted := table("messages")
+		encrypted.KMSKey = key
+		if diff := cmp.Diff(want, properties(t, encrypted)["SSESpecification"]); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", key, diff)
+		}
+		if sse := encrypted.Input().SSESpecification; (sse != nil) != (key != "") || sse != nil && !aws.ToBool(sse.Enabled) {
+			t.Errorf("%q is asked for by %+v", key, sse)
+		}
+	}
+}
 
 func wantMismatch(t *testing.T, err error, want string) {
 	t.Helper()
@@ -26,288 +48,150 @@ func wantMismatch(t *testing.T, err error, want string) {
 	}
 }
 
-func TestInputHoldsTheSettings(t *testing.T) {
-	t.Parallel()
-	full := table("messages")
-	full.DeletionProtection, full.KMSKey = true, "alias/ours"
-	in := full.Input()
-	if !aws.ToBool(in.DeletionProtectionEnabled) || in.SSESpecification == nil ||
-		in.SSESpecification.SSEType != types.SSETypeKms || aws.ToString(in.SSESpecification.KMSMasterKeyId) != "alias/ours" {
-		t.Errorf("protection %v, encryption %+v", in.DeletionProtectionEnabled, in.SSESpecification)
-	}
-	full.KMSKey = "alias/aws/dynamodb"
-	if sse := full.Input().SSESpecification; sse == nil || !aws.ToBool(sse.Enabled) || sse.SSEType != types.SSETypeKms || sse.KMSMasterKeyId != nil {
-		t.Errorf("the key that AWS manages is asked for by %+v", sse)
-	}
-	if in := table("messages").Input(); in.DeletionProtectionEnabled != nil || in.SSESpecification != nil {
-		t.Error("settings that nobody asked for")
-	}
-}
-
-func TestProtectionIsSetAndAskedFor(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.New(t, nil)
-	bare, protected := table("bare"), table("protected")
-	protected.DeletionProtection = true
-	if err := schema.Create(t.Context(), db.Client(), bare, protected); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Client().DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String("protected")}); err == nil {
-		t.Error("a protected table was deleted")
-	}
-	protected.DeletionProtection = false
-	if err := schema.Create(t.Context(), db.Client(), protected); err != nil {
-		t.Errorf("more protection than asked for: %v", err)
-	}
-	bare.DeletionProtection = true
-	wantMismatch(t, schema.Create(t.Context(), db.Client(), bare), "it has no deletion protection")
-}
-
-func TestAKMSKeyIsAskedFor(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.New(t, nil)
-	stands := table("messages")
-	if err := schema.Create(t.Context(), db.Client(), stands); err != nil {
-		t.Fatal(err)
-	}
-	stands.KMSKey = "alias/aws/dynamodb"
-	wantMismatch(t, schema.Create(t.Context(), db.Client(), stands), "it has no KMS key")
-}
-
-func TestBackupsAreSwitchedOn(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.New(t, nil)
-	stands := table("messages")
-	if err := schema.Create(t.Context(), db.Client(), stands); err != nil {
-		t.Fatal(err)
-	}
-	stands.PointInTimeRecovery = true
-	for range 2 {
-		if err := schema.Create(t.Context(), db.Client(), stands); err != nil {
-			t.Fatal(err)
-		}
-		out, err := db.Client().DescribeContinuousBackups(t.Context(), &dynamodb.DescribeContinuousBackupsInput{TableName: aws.String("messages")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		recovery := out.ContinuousBackupsDescription.PointInTimeRecoveryDescription
-		if recovery.PointInTimeRecoveryStatus != types.PointInTimeRecoveryStatusEnabled {
-			t.Errorf("recovery is %s", recovery.PointInTimeRecoveryStatus)
-		}
-	}
-}
-
-func TestAnIndexThatProjectsLessIsAMismatch(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t)
-	want := table(db.Name("messages"))
-	in := want.Input()
-	in.GlobalSecondaryIndexes[0].Projection = &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
-	if _, err := db.Client().CreateTable(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	wantMismatch(t, schema.Create(t.Context(), db.Client(), want), "its projection of index by-user is KEYS_ONLY, not ALL")
-}
-
 // What is on, or cannot be, is not switched on.
 func TestCreateSwitchesOnWhatIsOff(t *testing.T) {
 	t.Parallel()
-	s := &slow{API: dynamotest.New(t, nil).Client()}
+	answers := map[string][]answer{}
+	f := fake(dynamotest.New(t, nil).Client(), answers)
 	want := table("messages")
 	want.PointInTimeRecovery = true
 	for range 2 {
-		if err := schema.Create(t.Context(), s, want); err != nil {
+		if err := schema.Create(t.Context(), f, want); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := schema.Create(t.Context(), noBackups{s}, want); err != nil {
+	answers["DescribeContinuousBackups"] = []answer{unknown}
+	if err := schema.Create(t.Context(), f, want); err != nil {
 		t.Errorf("an endpoint that knows no backups: %v", err)
 	}
 	want.TTL = "expiresAt"
-	wantMismatch(t, schema.Create(t.Context(), s, want), "its TTL is ttl, not expiresAt")
-	first := []string{"create", "describe", "switch TTL on", "backups"}
-	look := []string{"create", "describe"}
-	if diff := cmp.Diff(slices.Concat(first, look, look, look), s.calls); diff != "" {
+	wantMismatch(t, schema.Create(t.Context(), f, want), "its TTL is ttl, not expiresAt")
+	f.calls = slices.DeleteFunc(f.calls, func(op string) bool { return strings.HasPrefix(op, "Describe") })
+	if diff := cmp.Diff([]string{"CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups", "CreateTable", "CreateTable", "CreateTable"}, f.calls); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// noBackups answers as DynamoDB Local does.
-type noBackups struct{ schema.API }
+// unknown answers as DynamoDB Local does.
+var unknown = fails(&smithy.GenericAPIError{Code: "UnknownOperationException"})
 
-func (noBackups) DescribeContinuousBackups(context.Context, *dynamodb.DescribeContinuousBackupsInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeContinuousBackupsOutput, error) {
-	return nil, &smithy.GenericAPIError{Code: "UnknownOperationException"}
+// answer answers a request; ask puts it to the server.
+type answer func(ask func() (any, error)) (any, error)
+
+func server(ask func() (any, error)) (any, error) { return ask() }
+
+func fails(err error) answer { return func(func() (any, error)) (any, error) { return nil, err } }
+
+// faked is a client of the server whose operations answer as given: each request gets
+// the next answer, and the last is that of all that follow.
+type faked struct {
+	*dynamodb.Client
+	calls []string
 }
 
-// slow plays what a server in this process does not: tables that take their
-// time. Each call goes to the next of its functions, and then to the server.
-type slow struct {
-	schema.API
-	calls    []string
-	create   []func() error
-	describe []func(*types.TableDescription) error
-	backups  []func() error
-	ttl      []func() error // a nil error says that TTL is being switched on
-
-	ttlAttribute string // "" is ttl
-	switchTTL    func() error
+func fake(api *dynamodb.Client, answers map[string][]answer) *faked {
+	f := &faked{}
+	between := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (out middleware.InitializeOutput, md middleware.Metadata, err error) {
+		op := strings.TrimSuffix(reflect.TypeOf(in.Parameters).Elem().Name(), "Input")
+		f.calls = append(f.calls, op)
+		answer := server
+		if list := answers[op]; len(list) > 0 {
+			answer, answers[op] = list[0], list[min(1, len(list)-1):]
+		}
+		out.Result, err = answer(func() (any, error) {
+			out, md, err = next.HandleInitialize(ctx, in)
+			return out.Result, err
+		})
+		return out, md, err
+	}
+	f.Client = dynamodb.New(api.Options(), dynamodb.WithAPIOptions(func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("fake", between), middleware.After)
+	}))
+	return f
 }
 
-func (s *slow) DescribeTimeToLive(ctx context.Context, in *dynamodb.DescribeTimeToLiveInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error) {
-	if len(s.ttl) == 0 {
-		return s.API.DescribeTimeToLive(ctx, in, o...)
+// enabling answers that TTL is being switched on.
+func enabling(attribute string) answer {
+	return func(func() (any, error)) (any, error) {
+		return &dynamodb.DescribeTimeToLiveOutput{TimeToLiveDescription: &types.TimeToLiveDescription{
+			AttributeName: aws.String(attribute), TimeToLiveStatus: types.TimeToLiveStatusEnabling,
+		}}, nil
 	}
-	s.calls = append(s.calls, "ttl")
-	next, attribute := s.ttl[0], "ttl"
-	s.ttl = s.ttl[1:]
-	if s.ttlAttribute != "" {
-		attribute = s.ttlAttribute
-	}
-	return &dynamodb.DescribeTimeToLiveOutput{TimeToLiveDescription: &types.TimeToLiveDescription{
-		AttributeName: aws.String(attribute), TimeToLiveStatus: types.TimeToLiveStatusEnabling,
-	}}, next()
 }
 
-func (s *slow) UpdateTimeToLive(ctx context.Context, in *dynamodb.UpdateTimeToLiveInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error) {
-	s.calls = append(s.calls, "switch TTL on")
-	if s.switchTTL != nil {
-		return nil, s.switchTTL()
+// status answers that a table has this status, and its indexes theirs.
+func status(status types.TableStatus, indexes ...types.IndexStatus) answer {
+	table := &types.TableDescription{TableStatus: status}
+	for _, i := range indexes {
+		table.GlobalSecondaryIndexes = append(table.GlobalSecondaryIndexes, types.GlobalSecondaryIndexDescription{IndexStatus: i})
 	}
-	return s.API.UpdateTimeToLive(ctx, in, o...)
-}
-
-func (s *slow) CreateTable(ctx context.Context, in *dynamodb.CreateTableInput, o ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error) {
-	s.calls = append(s.calls, "create")
-	if len(s.create) > 0 {
-		next := s.create[0]
-		s.create = s.create[1:]
-		return nil, next()
-	}
-	return s.API.CreateTable(ctx, in, o...)
-}
-
-func (s *slow) DescribeTable(ctx context.Context, in *dynamodb.DescribeTableInput, o ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error) {
-	s.calls = append(s.calls, "describe")
-	if len(s.describe) > 0 {
-		next := s.describe[0]
-		s.describe = s.describe[1:]
-		out := &dynamodb.DescribeTableOutput{Table: &types.TableDescription{}}
-		return out, next(out.Table)
-	}
-	return s.API.DescribeTable(ctx, in, o...)
-}
-
-func (s *slow) UpdateContinuousBackups(ctx context.Context, in *dynamodb.UpdateContinuousBackupsInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateContinuousBackupsOutput, error) {
-	s.calls = append(s.calls, "backups")
-	if len(s.backups) > 0 {
-		next := s.backups[0]
-		s.backups = s.backups[1:]
-		return nil, next()
-	}
-	return s.API.UpdateContinuousBackups(ctx, in, o...)
+	return func(func() (any, error)) (any, error) { return &dynamodb.DescribeTableOutput{Table: table}, nil }
 }
 
 // DynamoDB takes one change of TTL an hour: one that is being made is not made
-// again.
-func TestTTLThatIsBeingSwitchedOn(t *testing.T) {
-	t.Parallel()
-	enabling := func() error { return nil }
-	s := &slow{API: dynamotest.New(t, nil).Client(), ttl: []func() error{enabling}}
-	if err := schema.Create(t.Context(), s, table("messages")); err != nil {
-		t.Error(err)
-	}
-	if diff := cmp.Diff([]string{"create", "describe", "ttl"}, s.calls); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// Of two that switch it on at once one is refused, looks again, and finds what
-// the other did.
+// again. Of two that switch it on at once one is refused, looks again, and finds
+// what the other did.
 func TestTTLSwitchedOnByAnother(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("refused")
+	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 	for name, tc := range map[string]struct {
-		attribute string
-		again     error
-		want      func(error) bool
+		looks []answer
+		calls int
+		want  func(error) bool
 	}{
-		"as wanted":         {"ttl", nil, func(err error) bool { return err == nil }},
-		"another attribute": {"other", nil, func(err error) bool { _, ok := errors.AsType[*schema.MismatchError](err); return ok }},
-		"nobody can tell":   {"ttl", errors.New("down"), func(err error) bool { return errors.Is(err, refused) && strings.Contains(err.Error(), "down") }},
+		"already":           {[]answer{enabling("ttl")}, 3, is(nil)},
+		"as wanted":         {[]answer{server, enabling("ttl")}, 5, is(nil)},
+		"another attribute": {[]answer{server, enabling("other")}, 5, func(err error) bool { _, ok := errors.AsType[*schema.MismatchError](err); return ok }},
+		"nobody can tell":   {[]answer{server, fails(errors.New("down"))}, 5, func(err error) bool { return is(refused)(err) && strings.Contains(err.Error(), "down") }},
 	} {
-		s := &slow{API: dynamotest.New(t, nil).Client()}
-		s.switchTTL = func() error {
-			s.ttlAttribute = tc.attribute
-			s.ttl = []func() error{func() error { return tc.again }}
-			return refused
-		}
-		if err := schema.Create(t.Context(), s, table("messages")); !tc.want(err) {
-			t.Errorf("%s: %v", name, err)
+		f := fake(dynamotest.New(t, nil).Client(), map[string][]answer{"DescribeTimeToLive": tc.looks, "UpdateTimeToLive": {fails(refused)}})
+		if err := schema.Create(t.Context(), f, table("messages")); !tc.want(err) || len(f.calls) != tc.calls {
+			t.Errorf("%s: %v after %v", name, err, f.calls)
 		}
 	}
-}
-
-func inUse() error   { return &types.ResourceInUseException{} }
-func missing() error { return &types.ResourceNotFoundException{} }
-
-func status(status types.TableStatus) func(*types.TableDescription) error {
-	return func(d *types.TableDescription) error { d.TableStatus = status; return nil }
 }
 
 func TestCreateWaits(t *testing.T) {
 	t.Parallel()
-	notSeen := func(*types.TableDescription) error { return missing() }
-	indexing := func(d *types.TableDescription) error {
-		d.TableStatus = types.TableStatusActive
-		d.GlobalSecondaryIndexes = []types.GlobalSecondaryIndexDescription{{IndexStatus: types.IndexStatusCreating}}
-		return nil
-	}
-	type looks = []func(*types.TableDescription) error
+	inUse, notSeen := fails(&types.ResourceInUseException{}), fails(&types.ResourceNotFoundException{})
+	soon := fails(&types.ContinuousBackupsUnavailableException{})
+	const creates, looks, backups = "CreateTable", "DescribeTable", "UpdateContinuousBackups"
 	for name, tc := range map[string]struct {
-		create   []func() error
-		describe looks
-		want     []string
+		answers map[string][]answer
+		want    []string
 	}{
-		"for the table":         {nil, looks{status(types.TableStatusCreating)}, []string{"create", "describe", "describe"}},
-		"for its indexes":       {nil, looks{indexing}, []string{"create", "describe", "describe"}},
-		"until it is seen":      {nil, looks{notSeen}, []string{"create", "describe", "create", "describe"}},
-		"until another is gone": {[]func() error{inUse}, looks{status(types.TableStatusDeleting), notSeen}, []string{"create", "describe", "describe", "create", "describe"}},
+		"for the table":         {map[string][]answer{looks: {status("CREATING"), server}}, []string{creates, looks, looks}},
+		"for its indexes":       {map[string][]answer{looks: {status("ACTIVE", "CREATING"), server}}, []string{creates, looks, looks}},
+		"until it is seen":      {map[string][]answer{looks: {notSeen, server}}, []string{creates, looks, creates, looks}},
+		"until another is gone": {map[string][]answer{creates: {inUse, server}, looks: {status("DELETING"), notSeen, server}}, []string{creates, looks, looks, creates, looks}},
+		"for its backups":       {map[string][]answer{backups: {soon, soon, server}}, []string{creates, looks, "DescribeContinuousBackups", backups, backups, backups}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &slow{API: dynamotest.New(t, nil).Client(), create: tc.create, describe: tc.describe}
+			f := fake(dynamotest.New(t, nil).Client(), tc.answers)
 			want := table("messages")
-			want.TTL = ""
-			if err := schema.Create(t.Context(), s, want); err != nil {
+			want.TTL, want.PointInTimeRecovery = "", tc.answers[backups] != nil
+			if err := schema.Create(t.Context(), f, want); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			if diff := cmp.Diff(tc.want, s.calls); diff != "" {
+			if diff := cmp.Diff(tc.want, f.calls); diff != "" {
 				t.Errorf("%s: %s", name, diff)
 			}
 		})
 	}
 }
 
-func TestCreateDoesNotWaitForWhatDoesNotPass(t *testing.T) {
-	t.Parallel()
-	s := &slow{
-		API: dynamotest.New(t, nil).Client(), create: []func() error{inUse},
-		describe: []func(*types.TableDescription) error{status(types.TableStatusArchived)},
-	}
-	wantMismatch(t, schema.Create(t.Context(), s, table("messages")), "its status is ARCHIVED")
-}
-
-func TestBackupsOfANewTableAreWaitedFor(t *testing.T) {
+// Create waits as long as its context allows, but not for what does not pass by itself.
+func TestCreateDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		soon := func() error { return &types.ContinuousBackupsUnavailableException{} }
-		s := &slow{API: dynamotest.New(t, nil).Client(), backups: []func() error{soon, soon}}
-		want := table("messages")
-		want.TTL, want.PointInTimeRecovery = "", true
-		if err := schema.Create(t.Context(), s, want); err != nil {
-			t.Error(err)
+		f := fake(dynamotest.New(t, nil).Client(), map[string][]answer{"DescribeTable": {status("CREATING")}})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := schema.Create(ctx, f, table("messages")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
 		}
-		if diff := cmp.Diff([]string{"create", "describe", "backups", "backups", "backups"}, s.calls); diff != "" {
-			t.Error(diff)
-		}
+		f = fake(dynamotest.New(t, nil).Client(), map[string][]answer{"DescribeTable": {status("ARCHIVED")}})
+		wantMismatch(t, schema.Create(t.Context(), f, table("messages")), "its status is ARCHIVED")
 	})
 }

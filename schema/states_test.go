@@ -1,9 +1,11 @@
 package schema_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -11,13 +13,22 @@ import (
 )
 
 // standing is a server with the table as it is defined.
-func standing(t *testing.T, want schema.Table) schema.API {
+func standing(t *testing.T, want schema.Table) *dynamodb.Client {
 	t.Helper()
 	db := dynamotest.New(t, nil)
 	if err := schema.Create(t.Context(), db.Client(), want); err != nil {
 		t.Fatal(err)
 	}
 	return db.Client()
+}
+
+// described is the server that describes its table in another way.
+func described(db *dynamodb.Client, change func(*types.TableDescription)) *faked {
+	return fake(db, map[string][]answer{"DescribeTable": {func(ask func() (any, error)) (any, error) {
+		out, err := ask()
+		change(out.(*dynamodb.DescribeTableOutput).Table)
+		return out, err
+	}}})
 }
 
 func TestStatuses(t *testing.T) {
@@ -33,7 +44,7 @@ func TestStatuses(t *testing.T) {
 		types.TableStatusInaccessibleEncryptionCredentials: {},
 	} {
 		d.What, d.Want, d.Got = "status", active, string(status)
-		differs(t, d.Got, fake{Reader: db, table: func(d *types.TableDescription) { d.TableStatus = status }}, want, d)
+		differs(t, d.Got, described(db, func(d *types.TableDescription) { d.TableStatus = status }), want, d)
 	}
 	for status, d := range map[types.IndexStatus]schema.Difference{
 		types.IndexStatusCreating: {InPlace: true},
@@ -41,15 +52,16 @@ func TestStatuses(t *testing.T) {
 		types.IndexStatusDeleting: {InPlace: true},
 	} {
 		d.What, d.Want, d.Got = "status of index by-user", active, string(status)
-		differs(t, "index "+d.Got, fake{Reader: db, table: func(d *types.TableDescription) { d.GlobalSecondaryIndexes[0].IndexStatus = status }}, want, d)
+		differs(t, "index "+d.Got, described(db, func(d *types.TableDescription) { d.GlobalSecondaryIndexes[0].IndexStatus = status }), want, d)
 	}
-	differs(t, "an index without status and projection", fake{Reader: db, table: func(d *types.TableDescription) {
+	differs(t, "an index without status and projection", described(db, func(d *types.TableDescription) {
 		d.GlobalSecondaryIndexes[0].IndexStatus, d.GlobalSecondaryIndexes[0].Projection = "", nil
-	}}, want)
+	}), want)
 }
 
-// An index may have several attributes in either role.
-func TestAnIndexOfSeveralAttributes(t *testing.T) {
+// An index may have several attributes in either role, and an endpoint may describe a
+// key with its sort key first.
+func TestDescribedKeys(t *testing.T) {
 	t.Parallel()
 	want := table("messages")
 	db := standing(t, want)
@@ -58,18 +70,10 @@ func TestAnIndexOfSeveralAttributes(t *testing.T) {
 		"(userId N, messageId N, timestamp N)":             {element("userId", "HASH"), element("messageId", "RANGE"), element("timestamp", "RANGE")},
 		"((userId N, chatId S), messageId N, messageId N)": {element("userId", "HASH"), element("chatId", "HASH"), element("messageId", "RANGE"), element("messageId", "RANGE")},
 	} {
-		differs(t, got, fake{Reader: db, table: func(d *types.TableDescription) { d.GlobalSecondaryIndexes[0].KeySchema = key }}, want,
+		differs(t, got, described(db, func(d *types.TableDescription) { d.GlobalSecondaryIndexes[0].KeySchema = key }), want,
 			schema.Difference{What: "index by-user", Want: "(userId N, timestamp N)", Got: got, InPlace: true})
 	}
-}
-
-// An endpoint may describe a key with its sort key first.
-func TestTheSortKeyFirst(t *testing.T) {
-	t.Parallel()
-	want := table("messages")
-	differs(t, "sort key first", fake{Reader: standing(t, want), table: func(d *types.TableDescription) {
-		d.KeySchema = []types.KeySchemaElement{element("messageId", "RANGE"), element("chatId", "HASH")}
-	}}, want)
+	differs(t, "sort key first", described(db, func(d *types.TableDescription) { slices.Reverse(d.KeySchema) }), want)
 }
 
 func element(name string, role types.KeyType) types.KeySchemaElement {
@@ -87,7 +91,11 @@ func TestStatesOfTTL(t *testing.T) {
 		types.TimeToLiveStatusEnabled: true, types.TimeToLiveStatusEnabling: true,
 		types.TimeToLiveStatusDisabled: false, types.TimeToLiveStatusDisabling: false,
 	} {
-		reader := fake{Reader: db, ttl: func(d *types.TimeToLiveDescription) error { d.TimeToLiveStatus = status; return nil }}
+		reader := fake(db, map[string][]answer{"DescribeTimeToLive": {func(ask func() (any, error)) (any, error) {
+			out, err := ask()
+			out.(*dynamodb.DescribeTimeToLiveOutput).TimeToLiveDescription.TimeToLiveStatus = status
+			return out, err
+		}}})
 		if on {
 			differs(t, string(status), reader, with)
 			differs(t, string(status), reader, without, extra)
@@ -118,9 +126,9 @@ func TestKMSKeys(t *testing.T) {
 		{"alias/aws/dynamodb", encrypted(arn), ""},
 		{"alias/aws/dynamodb", encrypted(""), ""},
 		{"alias/ours", encrypted(arn), ""},
+		{"arn:aws:kms:eu-north-1:111122223333:alias/ours", encrypted(arn), ""},
 		{"alias/ours", encrypted(""), "alias/aws/dynamodb"},
 		{"alias/ours", encrypted("alias/theirs"), "alias/theirs"},
-		{"arn:aws:kms:eu-north-1:111122223333:alias/ours", encrypted(arn), ""},
 		{arn, encrypted(arn), ""},
 		{id, encrypted(arn), ""},
 		{"1234abcd-0000-34cd-56ef-1234567890ab", encrypted(arn), arn},
@@ -132,7 +140,7 @@ func TestKMSKeys(t *testing.T) {
 		if tc.got != "" {
 			differences = append(differences, schema.Difference{What: "KMS key", Want: tc.named, Got: tc.got, Tolerated: tc.named == "", InPlace: true})
 		}
-		differs(t, tc.named+" and "+tc.got, fake{Reader: db, table: func(d *types.TableDescription) { d.SSEDescription = tc.described }}, want, differences...)
+		differs(t, tc.named+" and "+tc.got, described(db, func(d *types.TableDescription) { d.SSEDescription = tc.described }), want, differences...)
 	}
 }
 
@@ -152,6 +160,7 @@ func TestATableThatGoesMeanwhile(t *testing.T) {
 	want.PointInTimeRecovery = true
 	db := standing(t, want)
 	gone := schema.Difference{What: "table", Want: "(chatId S, messageId N)"}
-	differs(t, "before its TTL is asked for", fake{Reader: db, ttl: func(*types.TimeToLiveDescription) error { return missing() }}, want, gone)
-	differs(t, "before its backups are asked for", fake{Reader: db, backups: &types.TableNotFoundException{}}, want, gone)
+	for op, err := range map[string]error{"DescribeTimeToLive": &types.ResourceNotFoundException{}, "DescribeContinuousBackups": &types.TableNotFoundException{}} {
+		differs(t, "before "+op, fake(db, map[string][]answer{op: {fails(err)}}), want, gone)
+	}
 }

@@ -67,14 +67,6 @@ func ExampleZone_Start() {
 	// 2026-10-25 starts 22:00 UTC and lasts 25h0m0s
 }
 
-// Where clocks go forward at midnight, the day starts at one.
-func ExampleZone_Start_noMidnight() {
-	beirut := tzclock.MustLoad("Asia/Beirut")
-	day := tzclock.Date{Year: 2022, Month: time.March, Day: 27}
-	fmt.Println(beirut.Start(day))
-	// Output: 2022-03-27 01:00:00 +0300 EEST
-}
-
 func ExampleZone_Week() {
 	start, end := tzclock.Stockholm.Week(time.Date(2026, time.October, 22, 12, 0, 0, 0, time.UTC))
 	fmt.Println(start, "to", end)

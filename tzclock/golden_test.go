@@ -88,6 +88,17 @@ func (tr *truth) zone(t testing.TB) tzclock.Zone {
 	return zone
 }
 
+// eachZone runs the test for each zone, beside the others.
+func eachZone(t *testing.T, test func(*testing.T, *truth)) {
+	t.Helper()
+	for _, tr := range readTruths(t) {
+		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, tr)
+		})
+	}
+}
+
 // days returns the days before the given one, in order.
 func (tr *truth) days(before tzclock.Date) (days []day) {
 	start := tr.start
@@ -140,31 +151,14 @@ func mustDate(t testing.TB, text string) tzclock.Date {
 }
 
 // Every day of every zone: where it starts and ends, and that what lies inside
-// is of this day.
+// is of this day. And the same with the zones that Load finds on this machine,
+// for the years whose clock changes are history.
 func TestDays(t *testing.T) {
 	t.Parallel()
-	for _, tr := range readTruths(t) {
-		t.Run(tr.name, func(t *testing.T) {
-			t.Parallel()
-			checkDays(t, tr.zone(t), tr.days(tr.end))
-		})
-	}
-}
-
-// The same with the zones that Load finds on this machine, for the years whose
-// clock changes are history.
-func TestDaysOfLoadedZones(t *testing.T) {
-	t.Parallel()
-	for _, tr := range readTruths(t) {
-		t.Run(tr.name, func(t *testing.T) {
-			t.Parallel()
-			zone, err := tzclock.Load(tr.name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkDays(t, zone, tr.days(tzclock.Date{Year: 2020, Month: time.January, Day: 1}))
-		})
-	}
+	eachZone(t, func(t *testing.T, tr *truth) {
+		checkDays(t, tr.zone(t), tr.days(tr.end))
+		checkDays(t, tzclock.MustLoad(tr.name), tr.days(date(2020, time.January, 1)))
+	})
 }
 
 func checkDays(t *testing.T, zone tzclock.Zone, days []day) {
@@ -172,7 +166,6 @@ func checkDays(t *testing.T, zone tzclock.Zone, days []day) {
 	if len(days) < 20*365 {
 		t.Fatalf("only %d days", len(days))
 	}
-	weekday := days[0].date.Weekday() // TestWeeks reports whether it is right
 	for _, want := range days {
 		start, end := zone.Start(want.date), zone.End(want.date)
 		if start.Unix() != want.start || end.Unix() != want.end || start.Nanosecond() != 0 || end.Nanosecond() != 0 {
@@ -180,7 +173,6 @@ func checkDays(t *testing.T, zone tzclock.Zone, days []day) {
 				time.Unix(want.start, 0).In(zone.Location()), time.Unix(want.end, 0).In(zone.Location()))
 		}
 		if want.start == want.end {
-			weekday = (weekday + 1) % 7
 			continue // skipped: nothing lies inside
 		}
 		for _, at := range []time.Time{
@@ -190,10 +182,9 @@ func checkDays(t *testing.T, zone tzclock.Zone, days []day) {
 				t.Errorf("Date(%v) = %v, want %v", at.In(zone.Location()), got, want.date)
 			}
 		}
-		if got := zone.Weekday(start); got != weekday {
-			t.Errorf("Weekday(%v) = %v, want %v", start, got, weekday)
+		if got := zone.Weekday(start); got != want.date.Weekday() {
+			t.Errorf("Weekday(%v) = %v, want %v", start, got, want.date.Weekday())
 		}
-		weekday = (weekday + 1) % 7
 	}
 }
 
@@ -201,63 +192,57 @@ func checkDays(t *testing.T, zone tzclock.Zone, days []day) {
 // with the seconds at the change; and, every 31 hours, in between.
 func TestClock(t *testing.T) {
 	t.Parallel()
-	for _, tr := range readTruths(t) {
-		t.Run(tr.name, func(t *testing.T) {
-			t.Parallel()
-			zone := tr.zone(t)
-			days := tr.days(tr.end)
-			last := days[len(days)-1].end
-			var instants []int64
-			for at := tr.start; at < last; at += 31 * 3600 {
-				instants = append(instants, at)
+	eachZone(t, func(t *testing.T, tr *truth) {
+		zone := tr.zone(t)
+		days := tr.days(tr.end)
+		last := days[len(days)-1].end
+		var instants []int64
+		for at := tr.start; at < last; at += 31 * 3600 {
+			instants = append(instants, at)
+		}
+		for _, change := range tr.offsets {
+			for at := change.since - 4*3600; at <= change.since+4*3600; at += 300 {
+				instants = append(instants, at, at-1)
 			}
-			for _, change := range tr.offsets {
-				for at := change.since - 4*3600; at <= change.since+4*3600; at += 300 {
-					instants = append(instants, at, at-1)
-				}
-			}
-			slices.Sort(instants)
+		}
+		slices.Sort(instants)
 
-			for _, unix := range instants {
-				if unix < tr.start || unix >= last {
-					continue
-				}
-				for days[0].end <= unix {
-					days = days[1:]
-				}
-				at := time.Unix(unix, 999)
-				if got := zone.Date(at); got != days[0].date {
-					t.Errorf("Date(%v) = %v, want %v", at.In(zone.Location()), got, days[0].date)
-				}
-				seconds := tr.wall(unix) % 86400
-				clock := tzclock.TimeOfDay{Hour: int(seconds / 3600), Minute: int(seconds % 3600 / 60)}
-				if got := zone.Clock(at); got != clock || zone.Hour(at) != clock.Hour {
-					t.Errorf("at %v: got %v and hour %d, want %v", at.In(zone.Location()), got, zone.Hour(at), clock)
-				}
+		for _, unix := range instants {
+			if unix < tr.start || unix >= last {
+				continue
 			}
-		})
-	}
+			for days[0].end <= unix {
+				days = days[1:]
+			}
+			at := time.Unix(unix, 999)
+			if got := zone.Date(at); got != days[0].date {
+				t.Errorf("Date(%v) = %v, want %v", at.In(zone.Location()), got, days[0].date)
+			}
+			seconds := tr.wall(unix) % 86400
+			clock := tzclock.TimeOfDay{Hour: int(seconds / 3600), Minute: int(seconds % 3600 / 60)}
+			if got := zone.Clock(at); got != clock || zone.Hour(at) != clock.Hour {
+				t.Errorf("at %v: got %v and hour %d, want %v", at.In(zone.Location()), got, zone.Hour(at), clock)
+			}
+		}
+	})
 }
 
 // Quiet hours over two nights around each change of the clock, against a list
 // of what the clock shows in each minute.
 func TestQuietAroundChanges(t *testing.T) {
 	t.Parallel()
-	for _, tr := range readTruths(t) {
-		t.Run(tr.name, func(t *testing.T) {
-			t.Parallel()
-			zone := tr.zone(t)
-			for _, text := range []string{"22:00-07:00", "23:30-00:00", "00:00-01:00", "01:15-02:30", "22:00-03:00", "02:00-01:00", "08:00-20:00"} {
-				q, err := tzclock.ParseQuiet(text)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, change := range tr.offsets[1:] {
-					checkQuiet(t, tr, zone, q, change.since-26*3600, change.since+26*3600)
-				}
+	eachZone(t, func(t *testing.T, tr *truth) {
+		zone := tr.zone(t)
+		for _, text := range []string{"22:00-07:00", "23:30-00:00", "00:00-01:00", "01:15-02:30", "22:00-03:00", "02:00-01:00", "08:00-20:00"} {
+			q, err := tzclock.ParseQuiet(text)
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
+			for _, change := range tr.offsets[1:] {
+				checkQuiet(t, tr, zone, q, change.since-26*3600, change.since+26*3600)
+			}
+		}
+	})
 }
 
 func checkQuiet(t *testing.T, tr *truth, zone tzclock.Zone, q tzclock.Quiet, from, to int64) {
@@ -300,18 +285,15 @@ func checkQuiet(t *testing.T, tr *truth, zone tzclock.Zone, q tzclock.Quiet, fro
 // against what it shows in each minute of them.
 func TestAtAroundChanges(t *testing.T) {
 	t.Parallel()
-	for _, tr := range readTruths(t) {
-		t.Run(tr.name, func(t *testing.T) {
-			t.Parallel()
-			zone := tr.zone(t)
-			for _, change := range tr.offsets[1:] {
-				d := zone.Date(time.Unix(change.since, 0))
-				for _, d := range []tzclock.Date{d.AddDays(-1), d, d.AddDays(1)} {
-					checkAt(t, tr, zone, d)
-				}
+	eachZone(t, func(t *testing.T, tr *truth) {
+		zone := tr.zone(t)
+		for _, change := range tr.offsets[1:] {
+			d := zone.Date(time.Unix(change.since, 0))
+			for _, d := range []tzclock.Date{d.AddDays(-1), d, d.AddDays(1)} {
+				checkAt(t, tr, zone, d)
 			}
-		})
-	}
+		}
+	})
 }
 
 func checkAt(t *testing.T, tr *truth, zone tzclock.Zone, d tzclock.Date) {
@@ -367,6 +349,9 @@ func TestWeeks(t *testing.T) {
 				}
 				d = nextDay(d)
 			}
+		}
+		if back := d.AddDays(-7 * weeks); back.String() != first || back.DaysUntil(d) != 7*weeks {
+			t.Errorf("%d weeks before %v: %v", weeks, d, back)
 		}
 	}
 }

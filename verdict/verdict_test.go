@@ -25,42 +25,20 @@ import (
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
-	"github.com/homeops/ddbpatterns/tzclock"
 	"github.com/homeops/ddbpatterns/verdict"
 )
 
-// shop is the stores of a service, in tables of the test's own.
-type shop struct {
-	db     *dynamotest.DB
-	log    *activity.Store
-	limits *counter.Store
-	seen   *ledger.Store
-}
-
-func open(t *testing.T) shop {
+func open(t *testing.T) *ledger.Store {
 	t.Helper()
-	db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond}) // the SDK's retries wait no seconds
-	var errs [3]error
-	s := shop{db: db}
-	s.log, errs[0] = activity.New(db.Client(), db.Name("log"), nil)
-	s.limits, errs[1] = counter.New(db.Client(), db.Name("limits"), tzclock.UTC, &counter.Config{MaxRecorded: 1})
-	s.seen, errs[2] = ledger.New(db.Client(), db.Name("seen"), &ledger.Config{MaxAttempts: 1})
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Create(t.Context(), db.Client(), s.log.Table(), s.limits.Table(), s.seen.Table()); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func order(t *testing.T, at time.Time, id string) event.Event {
-	t.Helper()
-	ev, err := event.New(at, "shop", id)
+	db := dynamotest.New(t, nil)
+	seen, err := ledger.New(db.Client(), db.Name("seen"), &ledger.Config{MaxAttempts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ev
+	if err := schema.Create(t.Context(), db.Client(), seen.Table()); err != nil {
+		t.Fatal(err)
+	}
+	return seen
 }
 
 // wantVerdict judges an error, and the same under another text.
@@ -83,111 +61,63 @@ func TestNoError(t *testing.T) {
 	}
 }
 
-func TestAnswersOfALimit(t *testing.T) {
-	t.Parallel()
-	s := open(t)
-	take := func(at time.Time, id, customer string) error {
-		_, err := s.limits.Take(t.Context(), counter.Take{Key: customer, Event: order(t, at, id), Weight: 1, Cap: 3})
-		return err
-	}
-	now := time.Now()
-	if err := take(now, "1", "anna"); err != nil {
-		t.Fatal(err)
-	}
-	wantVerdict(t, take(now, "2", "anna"), verdict.Done, 429)                    // counter.ErrFull
-	wantVerdict(t, take(now.AddDate(0, 0, -30), "3", "bo"), verdict.Poison, 410) // event.ErrTooOld
-	wantVerdict(t, take(now, "4", ""), verdict.Poison, 400)                      // *event.InputError
-	s.db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Times: 10})
-	wantVerdict(t, take(now, "5", "bo"), verdict.Retry, 503)
-}
-
-func TestAnswersOfALog(t *testing.T) {
-	t.Parallel()
-	s := open(t)
-	ev := order(t, time.Now(), "1")
-	ordered := activity.Activity{Scope: "shop", Actor: "42", Event: ev, Name: "order"}
-	if _, err := s.log.Record(t.Context(), ordered); err != nil {
-		t.Fatal(err)
-	}
-	returned := ordered
-	returned.Name = "return"
-	_, err := s.log.Record(t.Context(), returned)
-	wantVerdict(t, err, verdict.Done, 409) // *activity.ConflictError
-	if _, err := s.log.Retract(t.Context(), activity.Retract{Scope: "shop", Event: ev}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.log.Record(t.Context(), ordered)
-	wantVerdict(t, err, verdict.Done, 200) // activity.ErrRetracted
-}
-
 // Of many things each is judged by itself, and the worst decides.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
-	s := open(t)
-	good := activity.Activity{Scope: "shop", Actor: "42", Event: order(t, time.Now(), "1"), Name: "order"}
-	bad, other := good, good
-	bad.Event, bad.Scope = order(t, time.Now(), "2"), ""
-	other.Name = "return"
-	_, err := s.log.RecordMany(t.Context(), []activity.Activity{good, other})
-	wantVerdict(t, err, verdict.Done, 409)
-	_, err = s.log.RecordMany(t.Context(), []activity.Activity{good, other, bad})
-	wantVerdict(t, err, verdict.Poison, 400)
-	s.db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Times: 10})
-	_, err = s.log.RecordMany(t.Context(), []activity.Activity{bad, good})
-	wantVerdict(t, err, verdict.Retry, 503)
-
-	var keys event.LeftoverError
-	for _, err := range []error{
+	many := func(errs ...error) error {
+		var left event.LeftoverError
+		for _, err := range errs {
+			left.Leftovers = append(left.Leftovers, event.Leftover{Err: err})
+		}
+		return &left
+	}
+	conflict, bad := &activity.ConflictError{}, &event.InputError{}
+	wantVerdict(t, many(conflict), verdict.Done, 409)
+	wantVerdict(t, many(conflict, bad), verdict.Poison, 400)
+	wantVerdict(t, many(bad, errors.New("down")), verdict.Retry, 503)
+	waits := many(
 		record.ErrContended, &ledger.InProgressError{Wait: time.Second}, &ledger.InProgressError{Wait: time.Minute},
 		&ledger.InProgressError{Wait: 2 * time.Second}, event.ErrTooOld,
-	} {
-		keys.Leftovers = append(keys.Leftovers, event.Leftover{Err: err})
-	}
-	if got := verdict.Of(&keys); got != (verdict.Verdict{Kind: verdict.Retry, Status: 503, Wait: time.Minute}) {
+	)
+	if got := verdict.Of(waits); got != (verdict.Verdict{Kind: verdict.Retry, Status: 503, Wait: time.Minute}) {
 		t.Errorf("the longest wait decides: %+v", got)
 	}
 }
 
 func TestAnswersOfTheLedger(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	seen := open(t)
 	do := func(key, payload string, work error) error {
 		req := ledger.Request{Key: key, Payload: []byte(payload)}
-		_, err := ledger.Do(t.Context(), s.seen, req, func(context.Context, *ledger.Claim) (string, error) { return "paid", work })
+		_, err := ledger.Do(t.Context(), seen, req, func(context.Context, *ledger.Claim) (string, error) { return "paid", work })
 		return err
 	}
-	if _, err := s.seen.MarkSeen(t.Context(), "marked"); err != nil {
+	if _, err := seen.MarkSeen(t.Context(), "marked"); err != nil {
 		t.Fatal(err)
 	}
 	wantVerdict(t, do("marked", "", nil), verdict.Done, 200) // ledger.ErrNoResult
 
-	refused := ledger.Permanent(errors.New("card expired"))
-	wantVerdict(t, do("refused", "", refused), verdict.Poison, 422)
-	wantVerdict(t, do("refused", "", refused), verdict.Poison, 422) // replayed
-	late := ledger.Permanent(event.ErrTooOld)
-	wantVerdict(t, do("late", "", late), verdict.Poison, 410)
-	wantVerdict(t, do("late", "", late), verdict.Poison, 410) // replayed
 	if err := do("paid", "7 EUR", nil); err != nil {
 		t.Fatal(err)
 	}
 	wantVerdict(t, do("paid", "9 EUR", nil), verdict.Poison, 422) // ledger.ErrFingerprintMismatch
-	_, misfit := ledger.Do(t.Context(), s.seen, ledger.Request{Key: "paid", Payload: []byte("7 EUR")},
+	_, misfit := ledger.Do(t.Context(), seen, ledger.Request{Key: "paid", Payload: []byte("7 EUR")},
 		func(context.Context, *ledger.Claim) (int, error) { return 0, nil })
 	wantVerdict(t, misfit, verdict.Poison, 500)                             // *ledger.ResultError
 	wantVerdict(t, do("down", "", errors.New("down")), verdict.Retry, 503)  // the first attempt is the last
 	wantVerdict(t, do("down", "", errors.New("down")), verdict.Poison, 500) // ledger.ErrTooManyAttempts
 
 	for range 2 { // the second is replayed
-		_, err := ledger.Do(t.Context(), s.seen, ledger.Request{Key: "long"}, func(context.Context, *ledger.Claim) (string, error) {
+		_, err := ledger.Do(t.Context(), seen, ledger.Request{Key: "long"}, func(context.Context, *ledger.Claim) (string, error) {
 			return strings.Repeat("x", 20<<10), nil
 		})
 		wantVerdict(t, err, verdict.Poison, 500)
 	}
-	_, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: "many"}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+	_, err := ledger.DoTx(t.Context(), seen, ledger.Request{Key: "many"}, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
 		return "", make([]types.TransactWriteItem, 100), nil
 	})
 	wantVerdict(t, err, verdict.Poison, 500) // an InputError that is not the client's
-	if _, err := s.seen.Claim(t.Context(), ledger.Request{Key: "held"}); err != nil {
+	if _, err := seen.Claim(t.Context(), ledger.Request{Key: "held"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := verdict.Of(do("held", "", nil)); got.Kind != verdict.Retry || got.Wait <= 0 || got.Status != 409 {
@@ -202,7 +132,7 @@ func TestAnswersOfTheLedger(t *testing.T) {
 // replay still has it: each delivery of a key gets the same verdict.
 func TestAReplayHasTheSameVerdict(t *testing.T) {
 	t.Parallel()
-	s := open(t)
+	seen := open(t)
 	causes := maps.Clone(values)
 	causes["event.LeftoverError"] = &event.LeftoverError{Leftovers: []event.Leftover{{Err: record.ErrContended}}}
 	kept := map[string]verdict.Verdict{
@@ -222,7 +152,7 @@ func TestAReplayHasTheSameVerdict(t *testing.T) {
 			want = verdict.Verdict{Kind: verdict.Poison, Status: 422}
 		}
 		for _, delivery := range []string{"first", "replayed"} {
-			_, err := ledger.Do(t.Context(), s.seen, ledger.Request{Key: name}, func(context.Context, *ledger.Claim) (string, error) {
+			_, err := ledger.Do(t.Context(), seen, ledger.Request{Key: name}, func(context.Context, *ledger.Claim) (string, error) {
 				return "", ledger.Permanent(cause)
 			})
 			if got := verdict.Of(err); got != want {
@@ -279,11 +209,11 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := map[string]verdict.Kind{"Done": verdict.Done, "Poison": verdict.Poison, "Retry": verdict.Retry}
-	seen := map[string]bool{}
+	listed := map[string]bool{}
 	for _, row := range regexp.MustCompile(`(?m)^\| (Done|Poison|Retry) \| (\d+) \| (.*) \|$`).FindAllStringSubmatch(string(page), -1) {
 		status, _ := strconv.Atoi(row[2])
 		for _, name := range regexp.MustCompile("`\\*?(\\w+\\.\\w+)`").FindAllStringSubmatch(row[3], -1) {
-			seen[name[1]] = true
+			listed[name[1]] = true
 			if values[name[1]] == nil {
 				t.Errorf("%s has no value here", name[1])
 				continue
@@ -292,7 +222,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for name := range values {
-		if !seen[name] {
+		if !listed[name] {
 			t.Errorf("docs/errors.md does not say what Of answers to %s", name)
 		}
 	}

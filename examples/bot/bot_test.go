@@ -339,49 +339,6 @@ func (l *life) checkSent(t *testing.T, calm *life) {
 	}
 }
 
-// Several workers get the same deliveries, each twice. Each message has one
-// row, and a day has three thanks.
-func TestWorkersSideBySide(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.New(t, nil)
-	queue := Memory{Bodies: make(chan string, 100), Again: time.Hour}
-	sent := make(chan Reply, 100)
-	worker, err := NewWorker(db.Client(), func() time.Time { return time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC) }, queue,
-		func(_ context.Context, r Reply) error { sent <- r; return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Create(t.Context(), db.Client(), worker.Messages.Table(), worker.Activities.Table(), worker.Limits.Table()); err != nil {
-		t.Fatal(err)
-	}
-	deliveries := slices.Repeat(slices.Collect(strings.Lines(updates)), 2)
-	for _, body := range deliveries {
-		if err := queue.Send(t.Context(), body); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ended := make(chan error)
-	for range deliveries {
-		go func() { ended <- worker.Next(t.Context()) }()
-	}
-	for range deliveries {
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
-	close(sent)
-	thanked := map[int64]int{}
-	for r := range sent {
-		if thanked[r.ReplyTo]++; thanked[r.ReplyTo] > 1 {
-			t.Errorf("thanked twice for %d", r.ReplyTo)
-		}
-	}
-	n, err := worker.Activities.Count(t.Context(), activity.Filter{Scope: chat, Consistent: true})
-	if len(thanked) != 4 || n != 5 || err != nil {
-		t.Errorf("%d messages, %d activities, %v", len(thanked), n, err)
-	}
-}
-
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	queue := Memory{Bodies: make(chan string, 1), Again: time.Hour}
@@ -433,6 +390,9 @@ func TestDeliveriesThatEnd(t *testing.T) {
 				}
 				if _, err := l.worker.Activities.Record(t.Context(), activity.Activity{Scope: chat, Actor: "7", Event: ev, Name: "laundry"}); err != nil {
 					t.Fatal(err)
+				}
+				if err := l.worker.handle(t.Context(), body(now)); err != nil && name == "a week old" {
+					t.Errorf("it is a dead letter: %v", err)
 				}
 				if err := l.queue.Send(t.Context(), body(now)); err != nil {
 					t.Fatal(err)

@@ -96,28 +96,6 @@ func TestEveryOrder(t *testing.T) {
 	}
 }
 
-// In one second, the reversal is later than the settlement.
-func TestOneSecond(t *testing.T) {
-	_, charges := open(t)
-	reversed := charge.Status{Name: "reversed", Reason: "stolen card"}
-	for i, order := range orders([]charge.Report{
-		{ID: "1", At: second, Status: charge.Status{Name: "pending"}},
-		{ID: "2", At: second, Status: charge.Status{Name: "settled"}},
-		{ID: "3", At: second, Status: reversed},
-	}) {
-		id := fmt.Sprint("ch_", i)
-		for _, r := range order {
-			r.Charge = id
-			if _, err := charges.Report(t.Context(), r); err != nil && !errors.Is(err, event.ErrSuperseded) {
-				t.Errorf("order %d: %v", i, err)
-			}
-		}
-		if got, ok, err := charges.Of(t.Context(), id); got != reversed || !ok || err != nil {
-			t.Errorf("order %d: Of = %+v, %v, %v", i, got, ok, err)
-		}
-	}
-}
-
 // Two reversals of one second have different reasons. Nobody can know which one is
 // right: the row is the same in both orders, and the second report is told.
 func TestATie(t *testing.T) {
@@ -141,36 +119,6 @@ func TestATie(t *testing.T) {
 	}
 	if diff := cmp.Diff(rows[0], rows[1]); diff != "" {
 		t.Errorf("the order of arrival shows:\n%s", diff)
-	}
-}
-
-// A status that comes back within the second is beyond ranks, in every order, and an
-// event that comes again with another reason is told: the first one stands.
-func TestWhatRanksCannotSay(t *testing.T) {
-	db, charges := open(t)
-	reversed := charge.Report{ID: "3", At: second, Status: charge.Status{Name: "reversed", Reason: "stolen card"}}
-	for i, order := range orders([]charge.Report{
-		{ID: "2", At: second, Status: charge.Status{Name: "settled"}},
-		reversed,
-		{ID: "4", At: second, Status: charge.Status{Name: "settled"}},
-	}) {
-		id := fmt.Sprint("ch_", i)
-		for _, r := range order {
-			r.Charge = id
-			if _, err := charges.Report(t.Context(), r); err != nil && !errors.Is(err, event.ErrSuperseded) {
-				t.Errorf("order %d: %v", i, err)
-			}
-		}
-		want := stored(t, db, charges, id)
-		again := reversed
-		again.Charge, again.Status.Reason = id, "not delivered"
-		_, err := charges.Report(t.Context(), again)
-		if tie, tied := errors.AsType[*record.TieError](err); !tied || tie.Stands {
-			t.Errorf("order %d: another reason: %v", i, err)
-		}
-		if diff := cmp.Diff(want, stored(t, db, charges, id)); diff != "" || want["reason"] != "stolen card" {
-			t.Errorf("order %d: the reason is %q, and another one changed:\n%s", i, want["reason"], diff)
-		}
 	}
 }
 

@@ -107,39 +107,6 @@ func TestNoRoomIsAnAnswer(t *testing.T) {
 	wantUsed(t, s, 1000)
 }
 
-// A delivery that overtakes the hold's comes again.
-func TestCapturedBeforeItIsHeld(t *testing.T) {
-	t.Parallel()
-	_, s := opened(t)
-	h := kept(t, "1001", 700)
-	if _, err := s.Capture(t.Context(), h, 450); !errors.Is(err, counter.ErrNotFound) {
-		t.Errorf("got %v", err)
-	}
-	wantUsed(t, s, 0)
-}
-
-// After a refund that came first the purchase holds nothing, and cannot be settled.
-func TestARefundMayComeFirst(t *testing.T) {
-	t.Parallel()
-	_, s := opened(t)
-	h := kept(t, "1001", 700)
-	for range 2 {
-		if err := s.Void(t.Context(), h); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		grant, err := s.Authorize(t.Context(), h)
-		if grant.OK || !grant.Refunded || err != nil {
-			t.Errorf("authorized as %+v, %v", grant, err)
-		}
-	}
-	if grant, err := s.Capture(t.Context(), h, 450); grant.OK || !grant.Refunded || err != nil {
-		t.Errorf("captured as %+v, %v", grant, err)
-	}
-	wantUsed(t, s, 0)
-}
-
 func TestWhatAHoldCosts(t *testing.T) {
 	t.Parallel()
 	db, s := opened(t)

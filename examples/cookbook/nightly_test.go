@@ -193,26 +193,3 @@ func TestFeesWhoseTimeIsUp(t *testing.T) {
 		n.wantFees(t, 1)
 	})
 }
-
-// An error is an attempt, and the next run goes on at once.
-func TestFeesAfterAnError(t *testing.T) {
-	t.Parallel()
-	n := newNight(t)
-	next := n.Next
-	n.Next = func(ctx context.Context, after string) ([]string, error) {
-		if after == "c-4" {
-			return nil, errors.New("no connection")
-		}
-		return next(ctx, after)
-	}
-	if err := n.Run(t.Context(), scheduled); err == nil {
-		t.Error("no error")
-	}
-	row, _, err := n.Runs.Get(t.Context(), "JOB:fees:2026-11-22")
-	if err != nil || row.Attempts != 1 || row.State != ledger.Failed {
-		t.Errorf("%+v, %v", row, err)
-	}
-	n.Next = next
-	n.run(t, scheduled)
-	n.wantFees(t, 1)
-}

@@ -221,15 +221,6 @@ func TestAnOldWriterBesideTheImport(t *testing.T) {
 	m.same(true)
 }
 
-// Readers of either phase see the same while both logs are written.
-func TestReadersOfBothPhases(t *testing.T) {
-	t.Parallel()
-	m := openMove(t)
-	m.write(moving.ReadOld, entries(rand.New(rand.NewPCG(2, 0)), 30)...)
-	m.write(moving.ReadNew, entries(rand.New(rand.NewPCG(3, 0)), 30)...)
-	m.same(true)
-}
-
 // The mark of a page that was not recorded is not kept.
 func TestTheImportMeetsTrouble(t *testing.T) {
 	t.Parallel()

@@ -76,17 +76,6 @@ func TestRowsOfYoursAreDone(t *testing.T) {
 	}
 }
 
-// An existing row without an expiry is done for good.
-func TestARowWithoutExpiryStays(t *testing.T) {
-	db, seen := openProcessed(t)
-	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(db.Name("processed")), Item: item{"eventId": text("evt_1")}}); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := seen.MarkSeen(t.Context(), "evt_1"); out != event.Duplicate || err != nil {
-		t.Errorf("MarkSeen = %v, %v", out, err)
-	}
-}
-
 // The old code runs beside the new. With MarkSeen both agree. Work at which a Do
 // has failed, and which it would repeat, counts as done for the old code.
 func TestOldCodeBesideTheLedger(t *testing.T) {
@@ -154,51 +143,5 @@ func TestUsageIsCountedOn(t *testing.T) {
 	}
 	if grant := take(other, "1004", 20); !grant.OK || grant.Used != 20 {
 		t.Errorf("another name: %+v", grant)
-	}
-}
-
-// A counter without a Retention keeps a two-year row for only a week. A counter
-// with that Retention keeps it as long as before.
-func TestAWriteSetsTheExpiry(t *testing.T) {
-	db := dynamotest.Open(t)
-	usage, err := moving.Usage(db.Client(), db.Name("usage"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.Create(usage.Table())
-	const kept = 2 * 365 * 24 * time.Hour
-	longer, err := counter.New(db.Client(), db.Name("usage"), tzclock.UTC, &counter.Config{
-		Names: map[string]string{"chatId": "customer", "date": "day", "count": "used", "ttl": "expires"}, Retention: kept,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ev, err := event.New(time.Now(), "shop", "1001")
-	if err != nil {
-		t.Fatal(err)
-	}
-	today := tzclock.UTC.Date(ev.Time())
-	for customer, limits := range map[string]*counter.Store{"ann": usage, "bo": longer} {
-		old := tzclock.UTC.End(today).Add(kept)
-		row := item{"customer": text(customer), "day": text(today.String()), "used": number(1), "expires": number(old.Unix())}
-		if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(db.Name("usage")), Item: row}); err != nil {
-			t.Fatal(err)
-		}
-		if grant, err := limits.Take(t.Context(), counter.Take{Key: customer, Event: ev, Weight: 1, Cap: 5}); err != nil || grant.Used != 2 {
-			t.Fatal(grant, err)
-		}
-		out, err := db.Client().GetItem(t.Context(), &dynamodb.GetItemInput{
-			TableName: aws.String(db.Name("usage")), Key: item{"customer": row["customer"], "day": row["day"]}, ConsistentRead: aws.Bool(true),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := old
-		if customer == "ann" {
-			want = tzclock.UTC.End(today).Add(7 * 24 * time.Hour)
-		}
-		if got := out.Item["expires"].(*types.AttributeValueMemberN).Value; got != strconv.FormatInt(want.Unix(), 10) {
-			t.Errorf("%s: it expires %s, want %d", customer, got, want.Unix())
-		}
 	}
 }

@@ -183,59 +183,6 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Work whose item was computed from a row that has changed since makes it anew, with
-// and without a Retention.
-func TestALostRace(t *testing.T) {
-	for _, retention := range []time.Duration{0, points.Retention} {
-		s := open(t)
-		rows, err := record.New(s.db.Client(), s.points.Table().Name, record.Kind[int64]{
-			Package: "points", Type: "POINTS", Count: "events", Retention: retention,
-			Decode: func(row record.Item) (int64, error) { f := record.Read(row); return f.Int("points"), f.Err() },
-		}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		double := func(minutes int) record.Apply {
-			return record.Apply{
-				Partition: record.Key("POINTS", "ann"), Sort: "points", Event: ordered(t, minutes),
-				Next: func(row record.Item, _ event.Event) (record.Item, error) {
-					return record.Item{"points": record.Int(2*record.Read(row).Int("points") + 1)}, nil
-				},
-			}
-		}
-		var item *record.ApplyItem
-		calls := 0
-		work := func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-			calls++
-			if reasons := c.Reasons(); reasons != nil {
-				if out, err := item.Outcome(reasons); out != 0 || !errors.Is(err, record.ErrContended) {
-					t.Errorf("Outcome = %v, %v", out, err)
-				}
-			}
-			var err error
-			if item, err = rows.ApplyItem(ctx, double(1)); err != nil {
-				return "", nil, err
-			}
-			if calls == 1 { // another write comes between
-				if _, err := rows.Apply(ctx, double(2)); err != nil {
-					t.Error(err)
-				}
-			}
-			return "doubled", item.Items, nil
-		}
-		s.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Nth: map[bool]int{true: 3, false: 2}[retention > 0]})
-		for range 2 {
-			if res, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: "1"}, work); res.Value != "doubled" || err != nil {
-				t.Errorf("DoTx = %+v, %v", res, err)
-			}
-		}
-		if calls != 2 {
-			t.Errorf("the work was called %d times", calls)
-		}
-		s.wantPoints(t, 3)
-	}
-}
-
 // The calls cost what their Price says, and Actions grants exactly what they send: Add
 // alone does not read.
 func TestPrices(t *testing.T) {

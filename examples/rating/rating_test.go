@@ -1,21 +1,22 @@
 package rating_test
 
 import (
+	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/rating"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
 // open returns the ratings in a table of the test's own.
 func open(t *testing.T) (*dynamotest.DB, rating.Store) {
 	t.Helper()
-	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries do not wait for seconds
+	db := dynamotest.Open(t, pricetest.Watch, dynamotest.MaxBackoff(time.Millisecond)) // the SDK's retries do not wait for seconds
 	ratings, err := rating.New(db.Client(), db.Name("shop"))
 	if err != nil {
 		t.Fatal(err)
@@ -61,13 +62,6 @@ func TestADuplicate(t *testing.T) {
 	wantRating(t, ratings, rating.Rating{Stars: 7, Worst: 2, Ratings: 2})
 }
 
-func TestTheReadHasItsPrice(t *testing.T) {
-	db, ratings := open(t)
-	rate(t, ratings, delivery(t, "1001"), 5, event.Created)
-	cost := db.Meter(func() { wantRating(t, ratings, rating.Rating{Stars: 5, Worst: 5, Ratings: 1}) })
-	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
-}
-
 // The write takes effect, its reply is lost, and the SDK sends it again. It finds
 // its own event in the row.
 func TestALostReply(t *testing.T) {
@@ -86,23 +80,6 @@ func TestALostRace(t *testing.T) {
 	wantRating(t, ratings, rating.Rating{Stars: 6, Worst: 2, Ratings: 2})
 }
 
-func TestManyAtOnce(t *testing.T) {
-	_, ratings := open(t)
-	var wg sync.WaitGroup
-	for _, id := range []string{"1", "2", "3", "4", "5"} {
-		ev := delivery(t, id)
-		for range 2 { // delivered twice
-			wg.Go(func() {
-				if _, err := ratings.Rate(t.Context(), "bo", ev, 3); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	}
-	wg.Wait()
-	wantRating(t, ratings, rating.Rating{Stars: 15, Worst: 3, Ratings: 5})
-}
-
 func TestBadInput(t *testing.T) {
 	_, ratings := open(t)
 	for field, call := range map[string]func() error{
@@ -114,4 +91,16 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("got %v, want bad input of %s", bad, field)
 		}
 	}
+}
+
+// Rate and Of cost what their Price says, and Actions grants exactly what they
+// send.
+func TestPrices(t *testing.T) {
+	db, ratings := open(t)
+	rate(t, ratings, delivery(t, "1001"), 5, event.Created)
+	again := delivery(t, "1002")
+	pricetest.Run(t, db, []pricetest.Case{
+		{Func: "Store.Rate", Call: func(ctx context.Context) error { _, err := ratings.Rate(ctx, "bo", again, 4); return err }},
+		{Func: "Store.Of", Call: func(ctx context.Context) error { _, _, err := ratings.Of(ctx, "bo"); return err }},
+	}, ratings)
 }

@@ -1,15 +1,14 @@
 package actor_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -48,17 +47,10 @@ func TestString(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	t.Parallel()
-	wantBad := func(err error, want event.InputError) {
-		t.Helper()
-		var bad *event.InputError
-		if !errors.As(err, &bad) || bad.Package != want.Package || bad.Field != want.Field {
-			t.Errorf("got %v, want an InputError of %s's %s", err, want.Package, want.Field)
-		}
-	}
-	wantBad(actor.CheckType("message", actor.String+1), event.InputError{Package: "message", Field: "Config.ActorType"})
+	recordtest.WantBad(t, actor.CheckType("message", actor.String+1), "message", "Config.ActorType")
 	for typ, ids := range map[actor.Type][]string{actor.Number: {"", "anna", "007"}, actor.String: {"", "\xff"}} {
 		for _, id := range ids {
-			wantBad(actor.CheckID("message", typ, id), event.InputError{Package: "message", Field: "Actor"})
+			recordtest.WantBad(t, actor.CheckID("message", typ, id), "message", "Actor", id)
 		}
 	}
 	if err := actor.CheckID("message", actor.String, "anna"); err != nil {

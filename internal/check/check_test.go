@@ -87,3 +87,36 @@ func TestNames(t *testing.T) {
 	want(t, "no attribute", check.Attribute(pkg, field, ""), false)
 	want(t, "long attribute", check.Attribute(pkg, field, strings.Repeat("x", 256)), false)
 }
+
+func TestDecimal(t *testing.T) {
+	for _, id := range []string{"0", "7", "42", "-100123", "1000", strings.Repeat("9", 38), "-" + strings.Repeat("9", 38)} {
+		if err := check.Decimal("activity", "Actor", id); err != nil {
+			t.Errorf("Decimal(%q) = %v", id, err)
+		}
+	}
+	for _, id := range []string{"", "-", "-0", "+1", "00", "042", "-042", "1.0", "1e3", " 1", "1 ", "٣", "anna", strings.Repeat("9", 39)} {
+		var bad *event.InputError
+		if err := check.Decimal("activity", "Actor", id); !errors.As(err, &bad) || bad.Field != "Actor" {
+			t.Errorf("Decimal(%q) = %v, want an InputError", id, err)
+		}
+	}
+}
+
+func TestFieldNames(t *testing.T) {
+	t.Parallel()
+	for field, want := range map[string][2]string{
+		"Scope":           {"scope", "Filter.Scope"},
+		"Scope and Actor": {"scope and actor", "Filter.Scope and Actor"},
+		"Range.Limit":     {"Range.Limit", "Range.Limit"},
+	} {
+		for i, err := range []error{check.Positional(event.BadInput("p", field, "r")), check.Within("Filter", event.BadInput("p", field, "r"))} {
+			if got := *err.(*event.InputError); got != (event.InputError{Package: "p", Field: want[i], Reason: "r"}) {
+				t.Errorf("%s: got %+v, want %s", field, got, want[i])
+			}
+		}
+	}
+	trouble := errors.New("trouble")
+	if check.Positional(nil) != nil || check.Within("Filter", trouble) != trouble {
+		t.Error("what is not bad input was changed")
+	}
+}

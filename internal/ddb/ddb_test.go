@@ -91,9 +91,7 @@ func TestThrottledAndBusy(t *testing.T) {
 	}{
 		"an action":          {cancelled("None", "ThrottlingError"), true, true},
 		"by its older name":  {cancelled("ProvisionedThroughputExceeded", "None"), true, true},
-		"and a conflict":     {cancelled("ThrottlingError", "TransactionConflict"), true, true},
 		"and a refusal":      {cancelled("ThrottlingError", "ConditionalCheckFailed"), false, false},
-		"a refusal first":    {cancelled("ConditionalCheckFailed", "ThrottlingError"), false, false},
 		"and bad input":      {cancelled("ThrottlingError", "ValidationError"), false, false},
 		"a conflict":         {cancelled("TransactionConflict", "None"), false, true},
 		"beside a refusal":   {cancelled("TransactionConflict", "ConditionalCheckFailed"), false, true},
@@ -101,10 +99,8 @@ func TestThrottledAndBusy(t *testing.T) {
 		"the request":        {wrapped(&types.ProvisionedThroughputExceededException{}), true, false},
 		"of the account":     {wrapped(&types.RequestLimitExceeded{}), true, false},
 		"not modelled":       {wrapped(&smithy.GenericAPIError{Code: "ThrottlingException"}), true, false},
-		"another service":    {wrapped(&smithy.GenericAPIError{Code: "TooManyRequestsException"}), true, false},
 		"not by the tables":  {wrapped(&types.LimitExceededException{}), false, false},
 		"in progress":        {wrapped(&types.TransactionInProgressException{}), true, true}, // the SDK counts it among them
-		"another error":      {wrapped(&types.ResourceNotFoundException{}), false, false},
 		"lost":               {wrapped(errOther), false, false},
 		"nothing":            {nil, false, false},
 	} {
@@ -125,7 +121,6 @@ func TestAction(t *testing.T) {
 		refused bool
 		code    string
 	}{
-		"no code":       {types.CancellationReason{}, false, ""},
 		"not at fault":  {types.CancellationReason{Code: aws.String("None")}, false, ""},
 		"refused":       {types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Item: row}, true, ""},
 		"in the way":    {types.CancellationReason{Code: aws.String("TransactionConflict")}, false, "TransactionConflict"},
@@ -149,12 +144,10 @@ func answered(status int, err error) error {
 
 func TestDefinite(t *testing.T) {
 	t.Parallel()
-	throttled := answered(400, &types.ProvisionedThroughputExceededException{})
 	for name, tc := range map[string]struct {
 		err  error
 		want bool
 	}{
-		"throttled once":    {throttled, true},
 		"missing table":     {answered(400, &types.ResourceNotFoundException{}), true},
 		"not modelled, 400": {answered(400, &smithy.GenericAPIError{Code: "ValidationException"}), true},
 		"not modelled, 503": {answered(503, &smithy.GenericAPIError{Code: "ServiceUnavailable"}), false},
@@ -222,7 +215,6 @@ func TestWhatAnEndpointLacks(t *testing.T) {
 		"a table":          {&types.ResourceNotFoundException{}, true, false},
 		"a table's backup": {&types.TableNotFoundException{}, true, false},
 		"an operation":     {&smithy.GenericAPIError{Code: "UnknownOperationException"}, false, true},
-		"patience":         {&smithy.GenericAPIError{Code: "ThrottlingException"}, false, false},
 		"a connection":     {errors.New("down"), false, false},
 	} {
 		if missing, unknown := ddb.Missing(wrapped(tc.err)), ddb.Unknown(wrapped(tc.err)); missing != tc.missing || unknown != tc.unknown {

@@ -82,11 +82,9 @@ func TestID(t *testing.T) {
 		{{Name: "x", Value: 1}},
 		{{Name: "x", Value: "1"}},
 		{{Name: "x", Value: true}},
-		{{Name: "x", Value: "true"}},
 		{{Name: "y", Value: 1}},
 		{{Name: "x", Op: ">", Value: 1}},
 		{{Name: "x", Value: 1}, {Name: "y", Value: 2}},
-		{{Name: "x", Value: 2}, {Name: "y", Value: 1}},
 	} {
 		id := composed(t, nil, data...).ID()
 		if other, ok := ids[id]; ok {
@@ -170,12 +168,9 @@ func TestFilterFinds(t *testing.T) {
 			{"", 500, []string{number}},
 			{"=", "500", []string{text}},
 			{"", true, []string{flag}},
-			{"", false, nil},
-			{">=", 500, []string{number}},
 			{">", 499.5, []string{number}},
 			{">", 500, nil},
 			{"<=", 500, []string{number}},
-			{"<", 500, nil},
 			{"<", "6", []string{text}},
 		} {
 			got := find(composed(t, nil, filter.Compare{Name: name, Op: tc.op, Value: tc.value}))

@@ -5,9 +5,11 @@
 package golden
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -85,6 +87,7 @@ type value struct {
 	S    *string
 	N    *string
 	B    *[]byte
+	BS   *[][]byte
 	BOOL *bool
 	NULL *bool
 	L    *[]value
@@ -111,6 +114,8 @@ func (v value) attribute() (types.AttributeValue, error) {
 		return &types.AttributeValueMemberN{Value: *v.N}, nil
 	case v.B != nil:
 		return &types.AttributeValueMemberB{Value: *v.B}, nil
+	case v.BS != nil:
+		return &types.AttributeValueMemberBS{Value: *v.BS}, nil
 	case v.BOOL != nil:
 		return &types.AttributeValueMemberBOOL{Value: *v.BOOL}, nil
 	case v.NULL != nil:
@@ -129,7 +134,7 @@ func (v value) attribute() (types.AttributeValue, error) {
 		}
 		return &types.AttributeValueMemberL{Value: list}, nil
 	}
-	return nil, fmt.Errorf("no attribute value of type S, N, B, BOOL, NULL, L or M")
+	return nil, fmt.Errorf("no attribute value of type S, N, B, BS, BOOL, NULL, L or M")
 }
 
 func plain(it ddb.Item) map[string]any {
@@ -148,6 +153,8 @@ func plainValue(attr types.AttributeValue) map[string]any {
 		return map[string]any{"N": v.Value}
 	case *types.AttributeValueMemberB:
 		return map[string]any{"B": v.Value}
+	case *types.AttributeValueMemberBS: // DynamoDB keeps no order
+		return map[string]any{"BS": slices.SortedFunc(slices.Values(v.Value), bytes.Compare)}
 	case *types.AttributeValueMemberBOOL:
 		return map[string]any{"BOOL": v.Value}
 	case *types.AttributeValueMemberNULL:

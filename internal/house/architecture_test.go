@@ -118,23 +118,3 @@ func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
 		}
 	}
 }
-
-// Each package has its floor. dynamotest's floors are in its own test.
-func TestEachPackageHasAFloor(t *testing.T) {
-	t.Parallel()
-	text, _, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "## The order of locks")
-	seen := map[string]bool{}
-	for _, f := range sources(t) {
-		pkg := path.Dir(f.path)
-		if seen[pkg] {
-			continue
-		}
-		seen[pkg] = true
-		if pkg == "." || f.nested || f.in("dynamotest/", "examples/homeops/", "examples/quill/") {
-			continue
-		}
-		if !regexp.MustCompile(`(^|[\s` + "`" + `])` + regexp.QuoteMeta(pkg) + `[\s,` + "`" + `]`).MatchString(text) {
-			t.Errorf("ARCHITECTURE.md: %s has no floor", pkg)
-		}
-	}
-}

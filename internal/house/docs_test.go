@@ -120,18 +120,6 @@ func TestExamplesAreOfNoOneApplication(t *testing.T) {
 	}
 }
 
-// Examples make the ledger's keys with ledger.Key, which keeps their parts
-// apart.
-func TestExamplesMakeTheirKeysWithKey(t *testing.T) {
-	t.Parallel()
-	for i, line := range strings.Split(read(t, "ledger/example_test.go"), "\n") {
-		code, _, _ := strings.Cut(line, "//")
-		if regexp.MustCompile(`"[A-Z]+:\S`).MatchString(code) {
-			t.Errorf("ledger/example_test.go:%d: a key made by hand: %s", i+1, strings.TrimSpace(line))
-		}
-	}
-}
-
 // The README's prices are those of the doc comments, which other tests measure.
 func TestReadmePrices(t *testing.T) {
 	t.Parallel()

@@ -1,11 +1,8 @@
 package house
 
 import (
-	"context"
 	"errors"
-	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,30 +43,16 @@ var taken = []string{
 // struct's name if several do.
 func TestBadInputNamesItsField(t *testing.T) {
 	t.Parallel()
-	s := storesOnDown(t)
-	stores := map[string]any{
-		"activity": s.acts, "alias": s.book, "counter": s.limits, "ema": s.averages, "ledger": operators(t, s.seen, down),
-		"memory": s.memories, "message": s.said, "pattern": s.habits, "own": s.last, "own, counted": s.counted,
-	}
-	parameters := parameterNames(t)
 	var passed []string
-	for _, key := range slices.Sorted(maps.Keys(stores)) {
-		of := reflect.ValueOf(stores[key])
+	for key, store := range storesOn(t, recordtest.Down(errDown)) {
 		pkg, _, _ := strings.Cut(key, ",")
-		for i := range of.NumMethod() {
-			method := of.Type().Method(i)
-			names := parameters[strings.Replace(pkg, "own", "record", 1)+"."+method.Name]
-			if len(names) != method.Type.NumIn()-1 {
-				t.Fatalf("%s.%s: the API's list names %d parameters", pkg, method.Name, len(names))
-			}
+		for _, method := range methods(store) {
+			valid, names := validArgs(t, pkgOf(store), method)
 			for p := range names {
-				args := make([]reflect.Value, method.Type.NumIn()-1)
-				for q := range args {
-					args[q] = validOf(t, method.Type.In(q+1), names[q])
-				}
-				for field, bad := range poisoned(args[p], names[p]) {
-					args[p] = bad
-					err := failureOf(of.Method(i).Call(args))
+				args := append([]reflect.Value{reflect.ValueOf(store)}, valid...)
+				for field, bad := range poisoned(valid[p], names[p]) {
+					args[p+1] = bad
+					err := failureOf(method.Func.Call(args))
 					in, ok := errors.AsType[*event.InputError](err)
 					what := pkg + "." + method.Name + ": " + field
 					switch {
@@ -111,73 +94,6 @@ func TestNilClients(t *testing.T) {
 	} {
 		recordtest.WantBad(t, bad.err, bad.pkg, bad.field)
 	}
-}
-
-// parameterNames returns the names of each method's parameters, by package and
-// method.
-func parameterNames(t *testing.T) map[string][]string {
-	t.Helper()
-	method := regexp.MustCompile(`(?m)^(\w+): method \(\*(?:Store|Operators|Memory|Rows)\) (\w+)\((.*?)\)(?: |$)`)
-	names := map[string][]string{}
-	for _, m := range method.FindAllStringSubmatch(read(t, apiFile), -1) {
-		var of []string
-		for parameter := range strings.SplitSeq(m[3], ", ") {
-			if name, _, _ := strings.Cut(parameter, " "); name != "" {
-				of = append(of, name)
-			}
-		}
-		names[m[1]+"."+m[2]] = of
-	}
-	return names
-}
-
-// words are valid texts, by the name of the parameter or field.
-var words = map[string]string{
-	"scope": home, "actor": anna, "name": wash, "phrase": wash, "key": home, "subject": anna, "metric": wash, "partition": home, "sort": wash,
-}
-
-// validOf returns a valid argument.
-func validOf(t *testing.T, of reflect.Type, name string) reflect.Value {
-	t.Helper()
-	v := reflect.New(of).Elem()
-	switch v.Interface().(type) {
-	case string:
-		v.SetString(words[strings.ToLower(name)])
-	case int, int64:
-		v.SetInt(1)
-	case float64:
-		v.SetFloat(0.5)
-	case event.Event:
-		v.Set(reflect.ValueOf(recordtest.Event(t, noon, "fields")))
-	case []event.Event:
-		v.Set(reflect.ValueOf([]event.Event{recordtest.Event(t, noon, "fields")}))
-	case time.Time:
-		if name == "At" || name == "Of" {
-			v.Set(reflect.ValueOf(noon))
-		}
-	case tzclock.Date:
-		v.Set(reflect.ValueOf(tzclock.UTC.Date(noon)))
-	case record.Item:
-		v.Set(reflect.ValueOf(record.Item{"name": record.Text(wash)}))
-	case record.Next:
-		v.Set(reflect.ValueOf(record.Next(func(record.Item, event.Event) (record.Item, error) { return nil, nil })))
-	default:
-		switch {
-		case of == reflect.TypeFor[context.Context]():
-			v.Set(reflect.ValueOf(t.Context()))
-		case of.Kind() == reflect.Map && of.Elem().Kind() == reflect.String:
-			v.Set(reflect.ValueOf(map[string]string{wash: wash}))
-		case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct && name != "Data":
-			v.Set(reflect.Append(v, validOf(t, of.Elem(), name)))
-		case of.Kind() == reflect.Struct:
-			for field := range of.Fields() {
-				if field.IsExported() && !slices.Contains([]string{"Limit", "ReadAtMost", "Window", "Threshold", "Match"}, field.Name) {
-					v.FieldByIndex(field.Index).Set(validOf(t, field.Type, field.Name))
-				}
-			}
-		}
-	}
-	return v
 }
 
 // shared are structs that several methods take.
@@ -228,19 +144,4 @@ func poisoned(v reflect.Value, name string) map[string]reflect.Value {
 		}
 	}
 	return all
-}
-
-// failureOf returns the error among a method's results, or that of its walk's
-// first step.
-func failureOf(results []reflect.Value) error {
-	last := results[len(results)-1]
-	if last.Kind() == reflect.Func {
-		for _, err := range last.Seq2() {
-			failed, _ := err.Interface().(error)
-			return failed
-		}
-		return nil
-	}
-	failed, _ := last.Interface().(error)
-	return failed
 }

@@ -1,7 +1,6 @@
 package item_test
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -9,9 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 func TestFormatTimeHasAlwaysThreeDecimals(t *testing.T) {
@@ -111,57 +110,34 @@ func TestNumbersComeBack(t *testing.T) {
 	}
 }
 
-// An absent attribute is the zero value, and not an error.
-func TestAbsentAttributes(t *testing.T) {
-	if n, err := item.Int(nil, "x"); n != 0 || err != nil {
-		t.Errorf("Int = %d, %v", n, err)
-	}
-	if x, err := item.Float(nil, "x"); x != 0 || err != nil {
-		t.Errorf("Float = %v, %v", x, err)
-	}
-	if b, err := item.Bytes(nil, "x"); b != nil || err != nil {
-		t.Errorf("Bytes = %v, %v", b, err)
-	}
-	if m, err := item.Map(nil, "x"); m != nil || err != nil {
-		t.Errorf("Map = %v, %v", m, err)
-	}
-	if text := item.Text(nil, "x"); text != "" || item.Has(nil, "x") {
-		t.Errorf("Text = %q", text)
-	}
-	it := ddb.Item{"s": item.S("x"), "n": item.Digits("7"), "b": item.B([]byte{1}), "m": item.M(ddb.Item{"k": item.S("v")})}
-	if item.Text(it, "s") != "x" || item.Text(it, "n") != "7" || item.Text(it, "b") != "" || !item.Has(it, "b") {
-		t.Error("Text reads strings and the digits of numbers")
-	}
-	if b, err := item.Bytes(it, "b"); len(b) != 1 || err != nil {
-		t.Errorf("Bytes = %v, %v", b, err)
-	}
-	if m, err := item.Map(it, "m"); len(m) != 1 || err != nil {
-		t.Errorf("Map = %v, %v", m, err)
-	}
-}
-
-func TestReadersRefuseOtherTypes(t *testing.T) {
-	it := ddb.Item{"s": item.S("x"), "f": item.F(1.5), "whole": item.Digits("5E+2")}
-	if _, err := item.Int(it, "s"); err == nil {
-		t.Error("Int of text")
-	}
-	if _, err := item.Int(it, "f"); err == nil {
-		t.Error("Int of 1.5")
-	}
-	if n, err := item.Int(it, "whole"); err != nil || n != 500 {
-		t.Errorf("Int of 5E+2 = %d, %v", n, err)
-	}
-	if _, err := item.Float(it, "s"); err == nil {
-		t.Error("Float of text")
-	}
-	if _, err := item.Bytes(it, "s"); err == nil {
-		t.Error("Bytes of text")
-	}
-	if _, err := item.Map(it, "s"); err == nil {
-		t.Error("Map of text")
+// An absent attribute is the zero value, and not an error. One of another type is an
+// error.
+func TestOtherAttributes(t *testing.T) {
+	it := ddb.Item{"s": item.S("x"), "n": item.Digits("7"), "f": item.F(1.5), "b": item.B([]byte{1}), "m": item.M(ddb.Item{"k": item.S("v")})}
+	for attribute, read := range map[string]func(ddb.Item, string) (zero bool, err error){
+		"n": func(it ddb.Item, name string) (bool, error) { n, err := item.Int(it, name); return n == 0, err },
+		"f": func(it ddb.Item, name string) (bool, error) { x, err := item.Float(it, name); return x == 0, err },
+		"b": func(it ddb.Item, name string) (bool, error) { b, err := item.Bytes(it, name); return b == nil, err },
+		"m": func(it ddb.Item, name string) (bool, error) { m, err := item.Map(it, name); return m == nil, err },
+	} {
+		if zero, err := read(nil, attribute); !zero || err != nil {
+			t.Errorf("no %s: zero %v, %v", attribute, zero, err)
+		}
+		if zero, err := read(it, attribute); zero || err != nil {
+			t.Errorf("%s: zero %v, %v", attribute, zero, err)
+		}
+		if _, err := read(it, "s"); err == nil {
+			t.Errorf("text is read as %s", attribute)
+		}
 	}
 	if _, err := item.ParseTime(it, "f"); err == nil {
 		t.Error("ParseTime of a number")
+	}
+	if item.Text(nil, "s") != "" || item.Text(it, "s") != "x" || item.Text(it, "n") != "7" || item.Text(it, "b") != "" {
+		t.Error("Text reads strings and the digits of numbers")
+	}
+	if item.Has(nil, "b") || !item.Has(it, "b") {
+		t.Error("Has")
 	}
 }
 
@@ -186,16 +162,12 @@ func TestCheckSize(t *testing.T) {
 	if err := item.CheckSize("message", "Text", fits); err != nil {
 		t.Errorf("400 KB is refused: %v", err)
 	}
-	fits["more"] = item.S("")
-	var bad *event.InputError
-	if err := item.CheckSize("message", "Text", fits); !errors.As(err, &bad) || bad.Field != "Text" {
-		t.Errorf("over 400 KB: %v", err)
-	}
+	over := ddb.Item{"text": item.S(strings.Repeat("x", item.MaxSize-3))} // by a byte
+	recordtest.WantBad(t, item.CheckSize("message", "Text", over), "message", "Text")
 }
 
 func TestNames(t *testing.T) {
-	got := item.Names("pk", "ttl")
-	if len(got) != 2 || got["#pk"] != "pk" || got["#ttl"] != "ttl" {
+	if got := item.Names("pk", "ttl"); len(got) != 2 || got["#pk"] != "pk" || got["#ttl"] != "ttl" {
 		t.Errorf("Names = %v", got)
 	}
 }

@@ -19,15 +19,12 @@ func TestCeilMillis(t *testing.T) {
 		{noon, 1774785600000},
 		{noon.Add(1), 1774785600001},
 		{noon.Add(-1), 1774785600000},
-		{noon.Add(time.Millisecond), 1774785600001},
 		{time.Unix(0, 0), 0},
-		{time.Unix(-1, 0), 0},
 		{time.Unix(0, -1), 0},
-		{time.Time{}, 0},
+		{time.Unix(-1, 0), 0},
 		{time.Unix(math.MinInt64/2, 0), 0},
 		{time.UnixMilli(item.MaxMillis), item.MaxMillis},
 		{time.UnixMilli(item.MaxMillis).Add(1), item.MaxMillis + 1},
-		{time.Unix(10_000_000_000, 0), item.MaxMillis + 1},
 		{time.Unix(1<<60, 0), item.MaxMillis + 1},
 	} {
 		if got := item.CeilMillis(tc.at); got != tc.want {
@@ -57,16 +54,13 @@ func TestAroundMillis(t *testing.T) {
 		ok          bool
 	}{
 		"0":                            {0, 0, true},
-		"1774252800000":                {1774252800000, 1774252800000, true},
 		"1774252800000.5":              {1774252800000, 1774252800001, true},
 		"0.001":                        {0, 1, true},
 		"":                             {},
 		"1.":                           {1, 2, false},
 		".5":                           {},
 		"-1":                           {},
-		"+1":                           {},
 		"1e3":                          {},
-		"1.5e3":                        {},
 		"1.5.5":                        {},
 		"9999999999999999999.5":        {},
 		"1." + strings.Repeat("1", 38): {},

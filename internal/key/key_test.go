@@ -37,22 +37,6 @@ func split(joined string) []string {
 	return parts
 }
 
-// Law: decoding undoes Enc, and an encoded part holds no separator.
-func FuzzEnc(f *testing.F) {
-	for _, seed := range []string{"", "#", "%", "%23", "%2523", "a#b%c", "\xff"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, part string) {
-		encoded := key.Enc(part)
-		if strings.Contains(encoded, "#") {
-			t.Errorf("Enc(%q) = %q holds a separator", part, encoded)
-		}
-		if got := decode(encoded); got != part {
-			t.Errorf("Enc(%q) decodes to %q", part, got)
-		}
-	})
-}
-
 // Law: different lists of parts give different keys.
 func FuzzJoin(f *testing.F) {
 	f.Add("a", "b#c", "a#b", "c")

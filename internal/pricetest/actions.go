@@ -2,7 +2,6 @@ package pricetest
 
 import (
 	"context"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,52 +28,39 @@ import (
 // right is a right in IAM: an action on a table, or on an index of a table.
 type right struct{ table, index, action string }
 
-// rightsOf returns the rights that a request needs. It knows all operations that
-// the packages send. A transaction has no action of its own.
-func rightsOf(input any) []right {
-	switch in := input.(type) {
-	case *dynamodb.GetItemInput:
-		return []right{{aws.ToString(in.TableName), "", "GetItem"}}
-	case *dynamodb.PutItemInput:
-		return []right{{aws.ToString(in.TableName), "", "PutItem"}}
-	case *dynamodb.UpdateItemInput:
-		return []right{{aws.ToString(in.TableName), "", "UpdateItem"}}
-	case *dynamodb.DeleteItemInput:
-		return []right{{aws.ToString(in.TableName), "", "DeleteItem"}}
-	case *dynamodb.QueryInput:
-		return []right{{aws.ToString(in.TableName), aws.ToString(in.IndexName), "Query"}}
-	case *dynamodb.ScanInput:
-		return []right{{aws.ToString(in.TableName), aws.ToString(in.IndexName), "Scan"}}
-	case *dynamodb.BatchGetItemInput:
-		var all []right
-		for table := range in.RequestItems {
-			all = append(all, right{table, "", "BatchGetItem"})
-		}
-		return all
-	case *dynamodb.BatchWriteItemInput:
-		var all []right
-		for table := range in.RequestItems {
-			all = append(all, right{table, "", "BatchWriteItem"})
-		}
-		return all
-	case *dynamodb.TransactWriteItemsInput:
+// rightsOf returns the rights that a request needs: the operation, on its table or
+// index, or on each of its tables. A transaction has no action of its own.
+func rightsOf(input any) (all []right) {
+	if in, ok := input.(*dynamodb.TransactWriteItemsInput); ok {
 		return rightsOfActions(in.TransactItems)
 	}
-	return []right{{"", "", fmt.Sprintf("%T, which rightsOf does not know", input)}}
+	in := reflect.ValueOf(input).Elem()
+	action := strings.TrimSuffix(in.Type().Name(), "Input")
+	if items := in.FieldByName("RequestItems"); items.IsValid() {
+		for _, table := range items.MapKeys() {
+			all = append(all, right{table.String(), "", action})
+		}
+		return all
+	}
+	return []right{{textOf(in, "TableName"), textOf(in, "IndexName"), action}}
 }
 
-func rightsOfActions(items []types.TransactWriteItem) []right {
-	var all []right
+// textOf returns a field, "" if the struct does not have it.
+func textOf(of reflect.Value, field string) string {
+	if at := of.FieldByName(field); at.IsValid() {
+		return aws.ToString(at.Interface().(*string))
+	}
+	return ""
+}
+
+// rightsOfActions returns those of a transaction: each item has one of Put, Update,
+// Delete and ConditionCheck.
+func rightsOfActions(items []types.TransactWriteItem) (all []right) {
 	for _, item := range items {
-		switch {
-		case item.Put != nil:
-			all = append(all, right{aws.ToString(item.Put.TableName), "", "PutItem"})
-		case item.Update != nil:
-			all = append(all, right{aws.ToString(item.Update.TableName), "", "UpdateItem"})
-		case item.Delete != nil:
-			all = append(all, right{aws.ToString(item.Delete.TableName), "", "DeleteItem"})
-		case item.ConditionCheck != nil:
-			all = append(all, right{aws.ToString(item.ConditionCheck.TableName), "", "ConditionCheckItem"})
+		for field, value := range reflect.ValueOf(item).Fields() {
+			if value.Kind() == reflect.Pointer && !value.IsNil() {
+				all = append(all, right{textOf(value.Elem(), "TableName"), "", field.Name + "Item"})
+			}
 		}
 	}
 	return all

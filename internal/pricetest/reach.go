@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/homeops/ddbpatterns/"
 
-// operations are the operations that rightsOf knows.
+// operations are those that read and write rows.
 var operations = []string{
 	"BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "TransactWriteItems", "UpdateItem",
 }
@@ -152,15 +152,15 @@ func isAPI(spec ast.Spec) bool {
 	return ok && of.Name.Name == "API"
 }
 
-// root is the folder of the module.
+// root is the folder of the root module, which may be above another.
 func root(t *testing.T) string {
 	t.Helper()
 	for up := "."; ; up = path.Join("..", up) {
-		if _, err := os.Stat(path.Join(up, "go.mod")); err == nil {
+		if _, err := os.Stat(path.Join(up, "internal/pricetest")); err == nil {
 			return up
 		}
 		if strings.Count(up, "..") > 9 {
-			t.Fatal("no go.mod above the package")
+			t.Fatal("no internal/pricetest above the package")
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package stacktest_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -60,32 +59,5 @@ func TestDeployRefusesWhatItDoesNotKnow(t *testing.T) {
 	more["StreamSpecification"] = map[string]any{"StreamViewType": "NEW_IMAGE"}
 	if err := stacktest.Deploy(t.Context(), dynamotest.New(t, nil).Client(), more); err == nil || !strings.Contains(err.Error(), "StreamSpecification") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// Each change is made in a copy.
-func TestChangesLeaveThePropertiesAlone(t *testing.T) {
-	t.Parallel()
-	given := properties(t)
-	before, err := json.Marshal(given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{string(before): true}
-	for _, change := range stacktest.Changes(given) {
-		text, err := json.Marshal(change.Properties)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if seen[string(text)] {
-			t.Errorf("%s changes nothing, or what another changes", change.Where)
-		}
-		seen[string(text)] = true
-	}
-	if after, err := json.Marshal(given); err != nil || string(after) != string(before) {
-		t.Errorf("%s became %s, %v", before, after, err)
-	}
-	if len(seen) < 50 {
-		t.Errorf("%d changes", len(seen))
 	}
 }

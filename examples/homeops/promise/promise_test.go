@@ -172,9 +172,7 @@ func TestErrorsNameMethodAndTable(t *testing.T) {
 
 func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
-	s := store(t, struct {
-		recordtest.API
-	}{recordtest.Silent(t)}, "homeops")
+	s := store(t, recordtest.Silent(t), "homeops")
 	ahead := at(t, noon.Add(1002*time.Hour), "1")
 	for what, c := range map[string]struct {
 		field  string

@@ -213,7 +213,7 @@ func aboutUs(b *bench) []telegram.Message {
 
 func TestRedeliveryAboutTheHouseholdConverges(t *testing.T) {
 	t.Parallel()
-	converges(t, aboutUs)
+	converges(t, aboutUs, func(*bench) {})
 }
 
 // Two deliveries at once are answered once and leave the same rows as one.

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -41,10 +40,7 @@ func (b *bench) do(j job.Job) worker.Report {
 	if j.Due.After(b.now) {
 		b.now = j.Due
 	}
-	if err := b.Worker.Handle(b.t.Context(), jobDelivery(j, 1)); err != nil {
-		b.t.Fatalf("%s: %v", j.Name, err)
-	}
-	return b.last
+	return b.mustHandle(jobDelivery(j, 1))
 }
 
 // hour does all that is due at the hour, and returns what was sent.
@@ -549,59 +545,27 @@ func TestJobsConverge(t *testing.T) {
 		t.Run(do.String(), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				for i := range everyJob(newBench(t, 0)) {
-					undisturbed := newBench(t, 0)
-					j := everyJob(undisturbed)[i]
-					cost := undisturbed.db.Meter(func() { undisturbed.do(j) })
-					if cost.Requests == 0 {
-						t.Errorf("%s does nothing", j.Name)
-					}
-					for k := 1; k <= cost.Requests; k++ {
-						crashJobAt(t, do, i, k, undisturbed)
-					}
+				b := newBench(t, 0)
+				for _, j := range everyJob(b) {
+					f := b.fork()
+					f.now = j.Due
+					f.crashAtEach(do, func(n int) queue.Message { return jobDelivery(j, n) })
 				}
 			})
 		})
 	}
 }
 
-func crashJobAt(t *testing.T, do dynamotest.Effect, i, k int, want *bench) {
-	t.Helper()
-	b := newBench(t, 0)
-	j := everyJob(b)[i]
-	b.now = want.now
-	ctx, die := context.WithCancel(t.Context())
-	sent := len(b.sender.Sent())
-	dieAt(b.db, do, k)
-	timer := time.AfterFunc(5*time.Second, die) // while the SDK tries again
-	_ = b.Worker.Handle(ctx, jobDelivery(j, 1))
-	timer.Stop()
-	die()
-	b.db.Heal()
-	b.restart()
-	if err := b.Worker.Handle(t.Context(), jobDelivery(j, 2)); err != nil {
-		t.Errorf("%s: %v", j.Name, err)
-	}
-	b.do(j)
-	if diff := cmp.Diff(want.tables(), b.tables(), ignoreNonces); diff != "" {
-		t.Errorf("%s, %v from request %d on, then again:\n%s", j.Name, do, k, diff)
-	}
-	if n, most := len(b.sender.Sent())-sent, len(want.sender.Sent())-sent; n > most {
-		t.Errorf("%s, %v from request %d on: said %d times", j.Name, do, k, n)
-	}
-}
-
 // Two processes that get a job at once say it once, and store the same rows.
 func TestJobsTwiceAtOnce(t *testing.T) {
 	t.Parallel()
-	for i := range everyJob(newBench(t, 0)) {
-		want, b := newBench(t, 0), newBench(t, 0)
-		want.do(everyJob(want)[i])
-		j := everyJob(b)[i]
+	seeded := newBench(t, 0)
+	for _, j := range everyJob(seeded) {
+		want, b := seeded.fork(), seeded.fork()
+		want.do(j)
 		b.now = want.now
 		deps := b.Deps
 		deps.Observe = nil
-		sent := len(b.sender.Sent())
 		var wg sync.WaitGroup
 		for range 2 {
 			wg.Go(func() {
@@ -614,8 +578,8 @@ func TestJobsTwiceAtOnce(t *testing.T) {
 		if diff := cmp.Diff(want.tables(), b.tables(), ignoreNonces); diff != "" {
 			t.Errorf("%s:\n%s", j.Name, diff)
 		}
-		if n, once := len(b.sender.Sent())-sent, len(want.sender.Sent())-sent; n != once {
-			t.Errorf("%s: said %d times, want %d", j.Name, n, once)
+		if n, once := len(b.sender.Sent()), len(want.sender.Sent()); n != once {
+			t.Errorf("%s: said %d, want %d", j.Name, n, once)
 		}
 	}
 }

@@ -181,24 +181,11 @@ func personal(b *bench) []telegram.Message {
 // tables.
 func TestWhatIsLearnedOfPeopleConverges(t *testing.T) {
 	t.Parallel()
-	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
-		t.Run(do.String(), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				undisturbed := newBench(t, 0)
-				messages := personal(undisturbed)
-				for i, m := range messages {
-					cost := undisturbed.db.Meter(func() { undisturbed.handle(m) })
-					for k := 1; k <= cost.Requests; k++ {
-						crashAt(t, do, messages[:i+1], k, undisturbed)
-					}
-				}
-				wantRate(t, undisturbed, anna, 2, 0.3) // 0, then 1
-				wantUsed(t, undisturbed, anna, 2)
-				wantUsed(t, undisturbed, bo, 1)
-			})
-		})
-	}
+	converges(t, personal, func(b *bench) {
+		wantRate(b.t, b, anna, 2, 0.3) // 0, then 1
+		wantUsed(b.t, b, anna, 2)
+		wantUsed(b.t, b, bo, 1)
+	})
 }
 
 func wantRate(t *testing.T, b *bench, u telegram.User, samples int64, value float64) {

@@ -161,10 +161,11 @@ func TestDisturbedWaitsSendOnce(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					b := newBench(t, 0)
-					requests := b.db.Meter(func() { b.untilDone(text, first, nil) }).Requests
+					whole := b.fork()
+					requests := whole.db.Meter(func() { whole.untilDone(text, first, nil) }).Requests
 					for k := 1; k <= requests; k++ {
 						for _, what := range disturbances {
-							disturbed(t, text, first, what.do, what.fatal, k)
+							disturbed(t, b.fork(), text, first, what.do, what.fatal, k)
 						}
 					}
 				})
@@ -173,9 +174,8 @@ func TestDisturbedWaitsSendOnce(t *testing.T) {
 	}
 }
 
-func disturbed(t *testing.T, text string, first []error, do dynamotest.Effect, fatal bool, k int) {
+func disturbed(t *testing.T, b *bench, text string, first []error, do dynamotest.Effect, fatal bool, k int) {
 	t.Helper()
-	b := newBench(t, 0)
 	if fatal {
 		dieAt(b.db, do, k)
 	} else {
