@@ -14,6 +14,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/names"
 )
 
 // Update returns an update that sets the wanted attributes that the row lacks or
@@ -21,8 +22,8 @@ import (
 // update unless these attributes, and those in from, which the wanted ones were
 // made from, are still as in row. The row must have at least one of them: otherwise
 // the update would bring back a row that is deleted meanwhile. It is an error if
-// the row has no room for them.
-func Update(table string, row ddb.Item, key []string, want ddb.Item, from ...string) (*dynamodb.UpdateItemInput, bool, error) {
+// the row has no room for them. The names are those of the row's table.
+func Update(n *names.Names, table string, row ddb.Item, key []string, want ddb.Item, from ...string) (*dynamodb.UpdateItemInput, bool, error) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: ddb.Item{},
 		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: ddb.Item{},
@@ -47,7 +48,7 @@ func Update(table string, row ddb.Item, key []string, want ddb.Item, from ...str
 	}
 	whole := maps.Clone(row)
 	maps.Copy(whole, want)
-	if size := item.Size(whole); size > item.MaxSize {
+	if size := item.Size(n.Stored(whole)); size > item.MaxSize {
 		return nil, false, fmt.Errorf("the row would have %d bytes, and DynamoDB accepts at most %d", size, item.MaxSize)
 	}
 	for _, name := range key {
@@ -55,5 +56,5 @@ func Update(table string, row ddb.Item, key []string, want ddb.Item, from ...str
 	}
 	in.UpdateExpression = aws.String("SET " + strings.Join(sets, ", "))
 	in.ConditionExpression = aws.String(strings.Join(holds, " AND "))
-	return in, true, nil
+	return n.Update(in), true, nil
 }
