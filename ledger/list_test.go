@@ -217,6 +217,9 @@ func TestListAmongUnreadableRows(t *testing.T) {
 					t.Fatalf("%+v, %v", r, err)
 				}
 			}
+			if size == 0 && f.Cursor != "" {
+				t.Error("the row ended the listing")
+			}
 		}
 		slices.Sort(keys)
 		if !slices.Equal(keys, want) || unreadable != 1 {

@@ -191,7 +191,7 @@ func TestBadRangesSendNothing(t *testing.T) {
 	}
 }
 
-// half puts a row of another system whose sequence is no whole number.
+// half puts a row of another system whose sequence is not a whole number.
 func (e *env) half(t *testing.T, seq string) {
 	t.Helper()
 	recordtest.Put(t, e.db.Client(), e.table, ddb.Item{

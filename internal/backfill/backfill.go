@@ -14,7 +14,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/names"
 )
 
 // Update returns an update that sets the wanted attributes that the row lacks or
@@ -22,8 +21,8 @@ import (
 // update unless these attributes, and those in from, which the wanted ones were
 // made from, are still as in row. The row must have at least one of them: otherwise
 // the update would bring back a row that is deleted meanwhile. It is an error if
-// the row has no room for them. The names are those of the row's table.
-func Update(n *names.Names, table string, row ddb.Item, key []string, want ddb.Item, from ...string) (*dynamodb.UpdateItemInput, bool, error) {
+// the row has no room for them, by its size as stored in the table.
+func Update(stored func(ddb.Item) ddb.Item, table string, row ddb.Item, key []string, want ddb.Item, from ...string) (*dynamodb.UpdateItemInput, bool, error) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: ddb.Item{},
 		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: ddb.Item{},
@@ -48,7 +47,7 @@ func Update(n *names.Names, table string, row ddb.Item, key []string, want ddb.I
 	}
 	whole := maps.Clone(row)
 	maps.Copy(whole, want)
-	if size := item.Size(n.Stored(whole)); size > item.MaxSize {
+	if size := item.Size(stored(whole)); size > item.MaxSize {
 		return nil, false, fmt.Errorf("the row would have %d bytes, and DynamoDB accepts at most %d", size, item.MaxSize)
 	}
 	for _, name := range key {
@@ -56,5 +55,5 @@ func Update(n *names.Names, table string, row ddb.Item, key []string, want ddb.I
 	}
 	in.UpdateExpression = aws.String("SET " + strings.Join(sets, ", "))
 	in.ConditionExpression = aws.String(strings.Join(holds, " AND "))
-	return n.Update(in), true, nil
+	return in, true, nil
 }
