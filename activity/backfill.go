@@ -48,7 +48,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 	if ms < minMillis || ms > maxMillis {
 		return nil, false, s.wrap("Backfill", errors.New("the row has no time between March 1973 and November 2286"))
 	}
-	in, ok, err := backfill.Update(s.table, row, []string{attrScope, attrID}, ddb.Item{
+	in, ok, err := backfill.Update(s.names.Stored, s.table, row, []string{attrScope, attrID}, ddb.Item{
 		attrName:       item.S(a.Name),
 		attrTimestamp:  item.N(ms),
 		attrNameTime:   item.S(nameTime(a.Name, ms)),

@@ -217,7 +217,7 @@ func (q *query) sortKey(key string) types.AttributeValue {
 // within reports whether a sort key lies in the bounds.
 func (q *query) within(key string) bool {
 	if q.sort == attrTimestamp {
-		floor, ceil, number := item.AroundMillis(key) // the row may be unreadable
+		floor, ceil, number := item.Around(key) // the row may be unreadable
 		return number && q.during.from <= floor && ceil <= q.during.to
 	}
 	return q.lo <= key && key <= q.hi

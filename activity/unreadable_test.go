@@ -185,3 +185,24 @@ func TestNamesAreInNFC(t *testing.T) {
 		t.Errorf("Tally: %v (-want +got):\n%s", err, diff)
 	}
 }
+
+// A row that cannot be read ends a walk, and the next one goes on behind it.
+func TestNextIsBehindAnUnreadableRow(t *testing.T) {
+	t.Parallel()
+	_, acts, all := damaged(t)
+	for name, way := range waysTo(acts) {
+		var got []activity.Activity
+		r := activity.Range{}
+		r.Next = &r.Cursor
+		for failed, more := 0, true; more; more = r.Cursor != "" {
+			for a, err := range way(t.Context(), r) {
+				if err == nil {
+					got = append(got, a)
+				} else if failed++; failed > 2 {
+					t.Fatalf("%s: a third row cannot be read: %v", name, err)
+				}
+			}
+		}
+		wantOrder(t, name, got, all, false)
+	}
+}

@@ -40,6 +40,6 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 		return nil, false, nil
 	}
 	ttl := item.N(s.zone.End(day).Add(s.cfg.Retention).Unix())
-	in, ok, err := backfill.Update(s.table, row, []string{attrScope, attrDate}, ddb.Item{attrTTL: ttl}, attrDate)
+	in, ok, err := backfill.Update(s.names.Stored, s.table, row, []string{attrScope, attrDate}, ddb.Item{attrTTL: ttl}, attrDate)
 	return s.names.Update(in), ok, s.wrap("Backfill", err)
 }

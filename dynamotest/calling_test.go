@@ -2,12 +2,15 @@ package dynamotest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -146,6 +149,42 @@ func TestHeld(t *testing.T) {
 		close(release)
 		if err := <-done; err != nil || count(t, db.Client(), table) != 2 {
 			t.Errorf("%d rows, %v", count(t, db.Client(), table), err)
+		}
+	})
+}
+
+// cut is an HTTP client that loses every reply.
+type cut struct{ next dynamodb.HTTPClient }
+
+func (c cut) Do(r *http.Request) (*http.Response, error) {
+	if reply, err := c.next.Do(r); err == nil {
+		_ = reply.Body.Close()
+	}
+	return nil, errors.New("connection reset")
+}
+
+// A function that was not called, because its request was given up during a delay or
+// no reply came, has proved nothing.
+func TestAFunctionThatWasNotCalledIsIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		srv, tap := dynamotest.NewServer(nil), dynamotest.NewTap()
+		db := once(dynamotest.Connect("http://localhost:1", func(o *dynamodb.Options) {
+			o.HTTPClient = cut{srv.Client().Options().HTTPClient}
+		}, tap.Attach))
+		for _, call := range []func(func()) dynamotest.Effect{dynamotest.Before, dynamotest.After} {
+			tap.Inject(dynamotest.Fault{Do: dynamotest.Delay(time.Minute)})
+			tap.Inject(dynamotest.Fault{Do: call(func() { t.Error("called") })})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := db.ListTables(ctx, nil)
+			cancel()
+			if idle := tap.Heal(); err == nil || len(idle) != 1 {
+				t.Errorf("%v, idle %q", err, idle)
+			}
+		}
+		tap.Inject(dynamotest.Fault{Do: dynamotest.After(func() { t.Error("called") })})
+		if _, err := db.ListTables(t.Context(), nil); err == nil || len(tap.Heal()) != 1 {
+			t.Errorf("%v, and a lost reply counts", err)
 		}
 	})
 }

@@ -153,7 +153,8 @@ func (t *Tap) inject(f Fault) error {
 
 // Heal removes all faults. For each fault that never fired, Heal returns a
 // sentence that lists the requests that passed: the first eight kinds, and the
-// number of the others.
+// number of the others. A Before or After that never called its function never
+// fired.
 func (t *Tap) Heal() (idle []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

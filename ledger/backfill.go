@@ -41,6 +41,6 @@ func (s *Operators) Backfill(row map[string]types.AttributeValue) (*dynamodb.Upd
 		return nil, false, s.wrap("Backfill", err)
 	}
 	expires := expiresAt(seenAt, s.cfg.Retention) - int64(grace/time.Second)
-	in, ok, err := backfill.Update(s.table, row, []string{attrKey}, ddb.Item{attrExpiresAt: item.N(expires)}, attrSeenAt, attrClaim)
+	in, ok, err := backfill.Update(s.names.Stored, s.table, row, []string{attrKey}, ddb.Item{attrExpiresAt: item.N(expires)}, attrSeenAt, attrClaim)
 	return s.names.Update(in), ok, s.wrap("Backfill", err)
 }

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -274,6 +275,23 @@ func TestBackfill(t *testing.T) {
 	} {
 		if in, lacks, err := b.ops(t, store).Backfill(it); err == nil || lacks || in != nil {
 			t.Errorf("%s: %v, %v", name, lacks, err)
+		}
+	}
+}
+
+// Whether the row has room is a question about the row in the table, with its names.
+func TestBackfillMeasuresTheRowInTheTable(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	ops := b.ops(t, b.store(t, ledger.Config{Names: map[string]string{"expiresAt": strings.Repeat("e", 200), "result": "ourResult"}}))
+	for name, row := range map[string]ddb.Item{
+		"a longer name": {"notes": item.S("")},
+		"another's":     {"notes": item.S(""), "result": item.S(strings.Repeat("x", 1000))},
+	} {
+		row["pk"], row["seenAt"] = item.S("k"), item.S("2026-03-15T12:00:00.000Z")
+		row["notes"] = item.S(strings.Repeat("x", item.MaxSize-item.Size(row)-30)) // room for "expiresAt" alone
+		if in, lacks, err := ops.Backfill(row); err == nil || lacks || in != nil {
+			t.Errorf("%s: an update that DynamoDB would not take: %v, %v", name, lacks, err)
 		}
 	}
 }

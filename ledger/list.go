@@ -79,7 +79,9 @@ func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error]
 		walk.Walk[Record]{
 			ReadAtMost: f.ReadAtMost, First: walk.FullPage, Most: walk.FullPage,
 			Page: func(rows int32) (*dynamodb.QueryOutput, int, error) {
-				in.Limit = aws.Int32(rows)
+				if f.ReadAtMost > 0 { // else as many rows as fit into 1 MB
+					in.Limit = aws.Int32(rows)
+				}
 				out, err := s.api.Scan(ctx, in)
 				if err != nil {
 					return nil, 0, s.wrap("List", err)

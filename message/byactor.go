@@ -3,7 +3,7 @@ package message
 import (
 	"context"
 	"iter"
-	"strconv"
+	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -114,6 +114,9 @@ func (t trail) cursor(row ddb.Item) string {
 	return cursor.Encode(t.query, []string{item.Text(row, attrTimestamp), item.Text(row, attrScope), item.Text(row, attrSeq)})
 }
 
+// number is any number as DynamoDB writes it.
+var number = regexp.MustCompile(`^-?[0-9]{1,38}(\.[0-9]{1,38})?$`)
+
 // position is the cursor's row as DynamoDB takes it. DynamoDB would refuse a
 // row outside the bounds, with a text that does not help a caller.
 func (t trail) position(text string) (ddb.Item, error) {
@@ -121,17 +124,17 @@ func (t trail) position(text string) (ddb.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	floor, ceil, number := item.AroundMillis(position[0]) // of a row that need not be one that can be read
-	seq, err := strconv.ParseInt(position[2], 10, 64)
-	if err != nil || !number || check.PartitionKey(pkg, "scope", position[1]) != nil {
+	floor, ceil, ok := item.Around(position[0]) // of a row that need not be one that can be read
+	if !ok || !number.MatchString(position[2]) || check.PartitionKey(pkg, "scope", position[1]) != nil {
 		return nil, event.BadInput(pkg, "Range.Cursor", "is not a cursor of this query")
 	}
 	if floor < t.from || ceil > t.to {
 		return nil, event.BadInput(pkg, "Range.Cursor", "points to a row outside the range")
 	}
-	row := t.store.key(position[1], seq)
-	row[attrActor], row[attrTimestamp] = t.actor, item.Digits(position[0])
-	return row, nil
+	return ddb.Item{
+		attrScope: item.S(position[1]), attrSeq: item.Digits(position[2]),
+		attrActor: t.actor, attrTimestamp: item.Digits(position[0]),
+	}, nil
 }
 
 func (t trail) request() *dynamodb.QueryInput {

@@ -183,10 +183,10 @@ func TestReadAtMost(t *testing.T) {
 	if cost.Requests > 7 { // they double
 		t.Errorf("the last took %v", cost)
 	}
-	since := message.Range{Match: gifts, NewestFirst: true, From: noon.Add(-5 * time.Second)}
+	since := message.Range{Match: gifts, NewestFirst: true, From: noon.Add(-5 * time.Second), Next: &next}
 	cost = e.db.Meter(func() {
-		if got := seqs(t, e.InScope(t.Context(), chat, since)); got != nil {
-			t.Errorf("since: %v", got)
+		if got := seqs(t, e.InScope(t.Context(), chat, since)); got != nil || next != "" {
+			t.Errorf("since: %v, next %q", got, next)
 		}
 	})
 	cost.Want(t, dynamotest.Price{Requests: 1, RCU: 0.5}) // not to the beginning

@@ -194,3 +194,19 @@ func TestBadFastSendsNothing(t *testing.T) {
 		}
 	}
 }
+
+// The last row of the page has no whole sequence.
+func TestFastConversationBesideAFractionalSequence(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	e.save(t, said(6, bo, 4))
+	e.half(t, "6.5")
+	e.save(t, said(7, bo, 3), said(8, anna, 2), said(9, cia, 1))
+	ask := message.FastConversation{Scope: chat, Seq: 10, Actor: anna, At: noon, Threshold: 4}
+	for threshold, want := range map[int]message.Pace{3: {Fast: true, Others: 3}, 4: {Fast: true, Others: 4}, 5: {Others: 4}} {
+		ask.Threshold = threshold
+		if got, err := e.FastConversation(t.Context(), ask); err != nil || got != want {
+			t.Errorf("%d: %+v, %v, want %+v", threshold, got, err, want)
+		}
+	}
+}

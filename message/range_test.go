@@ -9,8 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 func upTo(from, to int64) []int64 {
@@ -186,5 +189,65 @@ func TestBadRangesSendNothing(t *testing.T) {
 	for _, n := range []int{-1, 0, 1001} {
 		_, err = s.Recent(t.Context(), chat, n)
 		recordtest.WantBad(t, err, "message", "n")
+	}
+}
+
+// half puts a row of another system whose sequence is not a whole number.
+func (e *env) half(t *testing.T, seq string) {
+	t.Helper()
+	recordtest.Put(t, e.db.Client(), e.table, ddb.Item{
+		"chatId": item.S(chat), "messageId": item.Digits(seq), "userId": item.Digits(bo), "timestamp": item.N(noon.UnixMilli()),
+	})
+}
+
+// Such a row ends a walk: behind the messages before it, although it is the last of
+// its page, and before those behind it.
+func TestAFractionalSequenceEndsAWalkInItsPlace(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	e.saveMany(t, 15)
+	e.half(t, "15.5")
+	e.save(t, said(16, anna, 0))
+	for _, newest := range []bool{false, true} {
+		want, r := append(upTo(1, 15), 0, 16), message.Range{NewestFirst: newest}
+		if newest {
+			slices.Reverse(want)
+		}
+		r.Next = &r.Cursor
+		var got []int64
+		for more := true; more; more = r.Cursor != "" && len(got) < 20 {
+			for m := range e.InScope(t.Context(), chat, r) {
+				got = append(got, m.Seq)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("newest first %v, the error as 0 (-want +got):\n%s", newest, diff)
+		}
+	}
+}
+
+// Without a Match such a row would be an error. What a walk that leaves it out writes
+// to Next, a later walk accepts.
+func TestACursorBehindAFractionalSequence(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{ActorIndex: true})
+	for _, seq := range []string{"6.5", "18446744073709551616"} {
+		e.half(t, seq)
+	}
+	m := said(7, bo, -0.001)
+	m.Data = map[string]any{"to": "Lund"}
+	e.save(t, m)
+	match := message.Match{Data: []record.Compare{{Name: "to", Value: "Lund"}}}
+	r, a := message.Range{Match: match, ReadAtMost: 1}, message.Range{Match: match, ReadAtMost: 1}
+	r.Next, a.Next = &r.Cursor, &a.Cursor
+	var got []int64
+	for range 2 {
+		got = append(got, seqs(t, e.InScope(t.Context(), chat, r))...)
+	}
+	for range 3 {
+		got = append(got, seqs(t, e.ByActor(t.Context(), bo, a))...)
+	}
+	if !cmp.Equal(got, []int64{7, 7}) {
+		t.Errorf("%v, want 7 of each", got)
 	}
 }

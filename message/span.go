@@ -1,8 +1,8 @@
 package message
 
 import (
+	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -52,11 +52,10 @@ func (s *Store) span(op, scope string, r Range) (span, terms, error) {
 	if err != nil {
 		return span{}, w, err
 	}
-	seq, err := strconv.ParseInt(position[0], 10, 64)
-	if err != nil {
+	if sp, err = sp.afterRow(position[0]); err != nil {
 		return span{}, w, event.BadInput(pkg, "Range.Cursor", "is not a cursor of this query")
 	}
-	return sp.after(seq), w, nil
+	return sp, w, nil
 }
 
 func (sp span) empty() bool { return sp.from > sp.to }
@@ -75,10 +74,20 @@ func (sp span) after(seq int64) span {
 	return sp
 }
 
-func (sp span) behind(row ddb.Item) (part, error) {
-	seq, err := item.Int(row, attrSeq)
-	return sp.after(seq), err
+// afterRow returns the part after a row that need not be one that can be read: the
+// sequence of another writer's row may have a fraction.
+func (sp span) afterRow(seq string) (span, error) {
+	floor, ceil, ok := item.Around(seq)
+	if !ok {
+		return sp, fmt.Errorf("%q is not a sequence", seq)
+	}
+	if sp.newestFirst {
+		return sp.after(ceil), nil
+	}
+	return sp.after(floor), nil
 }
+
+func (sp span) behind(row ddb.Item) (part, error) { return sp.afterRow(item.Text(row, attrSeq)) }
 
 func (sp span) cursor(row ddb.Item) string {
 	return cursor.Encode(sp.query, []string{item.Text(row, attrSeq)})

@@ -28,7 +28,7 @@ type Action[T any] struct {
 // ReturnValuesOnConditionCheckFailure=ALL_OLD. committed is the answer if the
 // transaction takes effect. refused gives the answer from the row that refused the
 // action, nil if there is none. failed adds to the error of an action that failed in
-// another way.
+// another way. Both are required.
 func NewAction[T any](item types.TransactWriteItem, committed T, refused func(row Item) (T, error), failed func(error) error) *Action[T] {
 	return &Action[T]{Item: item, committed: committed, refused: refused, failed: failed}
 }

@@ -21,8 +21,8 @@ import (
 // update unless these attributes, and those in from, which the wanted ones were
 // made from, are still as in row. The row must have at least one of them: otherwise
 // the update would bring back a row that is deleted meanwhile. It is an error if
-// the row has no room for them.
-func Update(table string, row ddb.Item, key []string, want ddb.Item, from ...string) (*dynamodb.UpdateItemInput, bool, error) {
+// the row has no room for them, by its size as stored in the table.
+func Update(stored func(ddb.Item) ddb.Item, table string, row ddb.Item, key []string, want ddb.Item, from ...string) (*dynamodb.UpdateItemInput, bool, error) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: ddb.Item{},
 		ExpressionAttributeNames: map[string]string{}, ExpressionAttributeValues: ddb.Item{},
@@ -47,7 +47,7 @@ func Update(table string, row ddb.Item, key []string, want ddb.Item, from ...str
 	}
 	whole := maps.Clone(row)
 	maps.Copy(whole, want)
-	if size := item.Size(whole); size > item.MaxSize {
+	if size := item.Size(stored(whole)); size > item.MaxSize {
 		return nil, false, fmt.Errorf("the row would have %d bytes, and DynamoDB accepts at most %d", size, item.MaxSize)
 	}
 	for _, name := range key {

@@ -25,7 +25,7 @@ func TestUpdate(t *testing.T) {
 	recordtest.Create(t, db.Client(), table)
 	of := func(want ddb.Item) func(map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
 		return func(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
-			return backfill.Update(table.Name, row, []string{"pk"}, want, "kind", "other")
+			return backfill.Update(func(row ddb.Item) ddb.Item { return row }, table.Name, row, []string{"pk"}, want, "kind", "other")
 		}
 	}
 	row := ddb.Item{"pk": item.S("p"), "kind": item.S("older"), "at": item.N(17), "stays": item.N(1)}

@@ -2,6 +2,7 @@ package item
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -34,17 +35,17 @@ func Before(t, u time.Time) bool {
 	return cmp.Or(cmp.Compare(t.Unix(), u.Unix()), cmp.Compare(t.Nanosecond(), u.Nanosecond())) < 0
 }
 
-// AroundMillis returns the whole milliseconds at or next to a time that is
-// written as a DynamoDB number: another writer's number may have a fraction. It
-// is false for text that is not such a number.
-func AroundMillis(number string) (floor, ceil int64, ok bool) {
+// Around returns the whole numbers at or next to a DynamoDB number that is not
+// negative: another writer's number may have a fraction. It is false for text that
+// is not such a number, and for one too large.
+func Around(number string) (floor, ceil int64, ok bool) {
 	whole, fraction, pointed := strings.Cut(number, ".")
-	ms, err := strconv.ParseUint(whole, 10, 62)
+	n, err := strconv.ParseUint(whole, 10, 63)
 	if err != nil || strings.Trim(fraction, "0123456789") != "" || len(number) > len("99999999999999999999999999999999999999.") {
 		return 0, 0, false
 	}
 	if !pointed {
-		return int64(ms), int64(ms), true
+		return int64(n), int64(n), true
 	}
-	return int64(ms), int64(ms) + 1, fraction != ""
+	return int64(n), int64(n) + 1, fraction != "" && n < math.MaxInt64
 }

@@ -47,7 +47,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-func TestAroundMillis(t *testing.T) {
+func TestAround(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[string]struct {
 		floor, ceil int64
@@ -62,10 +62,12 @@ func TestAroundMillis(t *testing.T) {
 		"-1":                           {},
 		"1e3":                          {},
 		"1.5.5":                        {},
+		"9223372036854775807":          {math.MaxInt64, math.MaxInt64, true},
+		"9223372036854775807.5":        {},
 		"9999999999999999999.5":        {},
 		"1." + strings.Repeat("1", 38): {},
 	} {
-		floor, ceil, ok := item.AroundMillis(number)
+		floor, ceil, ok := item.Around(number)
 		if ok != want.ok || ok && (floor != want.floor || ceil != want.ceil) {
 			t.Errorf("%q: %d, %d, %v, want %v", number, floor, ceil, ok, want)
 		}

@@ -84,6 +84,9 @@ func (n *Names) Attribute(name string) string {
 	if n == nil {
 		return name
 	}
+	if own, ok := strings.CutPrefix(name, foreign); ok {
+		return own
+	}
 	return of(n.stored, name)
 }
 
@@ -109,13 +112,17 @@ func (n *Names) Stored(row ddb.Item) ddb.Item {
 	}
 	stored := make(ddb.Item, len(row))
 	for name, value := range row {
-		stored[of(n.stored, name)] = value
+		stored[n.Attribute(name)] = value
 	}
 	return stored
 }
 
-// Read is a row of the table with the names of FORMAT.md. It leaves out what the
-// table has under such a name and means something else by.
+// foreign begins the name of what a table has under a name of FORMAT.md and means
+// something else by. No attribute has such a name, because it is not UTF-8.
+const foreign = "\xff"
+
+// Read is a row of the table with the names of FORMAT.md. [Names.Stored] is its
+// inverse.
 func (n *Names) Read(row ddb.Item) ddb.Item {
 	if n == nil || row == nil {
 		return row
@@ -124,7 +131,9 @@ func (n *Names) Read(row ddb.Item) ddb.Item {
 	for name, value := range row {
 		if known, ok := n.format[name]; ok {
 			read[known] = value
-		} else if _, renamed := n.stored[name]; !renamed {
+		} else if _, renamed := n.stored[name]; renamed {
+			read[foreign+name] = value
+		} else {
 			read[name] = value
 		}
 	}
@@ -146,7 +155,7 @@ var nested = regexp.MustCompile(`\.#\w+`)
 func (n *Names) aliases(names map[string]string, expressions ...*string) map[string]string {
 	stored := maps.Clone(names)
 	for placeholder, name := range names {
-		stored[placeholder] = of(n.stored, name)
+		stored[placeholder] = n.Attribute(name)
 	}
 	for _, expression := range expressions {
 		for _, entry := range nested.FindAllString(aws.ToString(expression), -1) {

@@ -19,7 +19,7 @@ type Shown int
 const (
 	Part    Shown = iota // a part of the answer; an error does not end the walk
 	Skipped              // not a part of it
-	Beyond               // behind its end, or an error that ends the walk before the row
+	Beyond               // behind its end; or an error that ends the walk after the row
 )
 
 // Walk reads an answer of values of type T.
@@ -60,15 +60,14 @@ func (w Walk[T]) Each(yield func(T, error) bool) {
 		last, yielded := len(page.LastEvaluatedKey) == 0, 0
 		for i, row := range page.Items {
 			value, shown, err := w.Show(row)
-			if shown == Beyond && err != nil {
+			at, end = row, shown == Beyond && err == nil || last && i == len(page.Items)-1
+			switch {
+			case shown == Beyond && err != nil:
 				yield(value, err)
 				return
-			}
-			at, end = row, shown == Beyond || last && i == len(page.Items)-1
-			switch shown {
-			case Beyond:
+			case shown == Beyond:
 				return
-			case Skipped:
+			case shown == Skipped:
 				continue
 			}
 			if yielded++; !yield(value, err) || yielded == p.lacks {

@@ -20,6 +20,7 @@ type armed struct {
 	met            map[uint64]uint64 // how many requests named the same thing, by its hash, for draws
 	matched, fired int
 	calling        atomic.Int32 // how often its function is running
+	called         atomic.Bool  // whether its function was ever called
 	passed         sightings
 	keyHint        hint // from the keys of tables that passed
 	indexHint      hint // from the indexes of tables that were written

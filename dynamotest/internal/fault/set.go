@@ -40,7 +40,7 @@ func (s *Set) Heal() (idle []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.faults {
-		if f.fired == 0 {
+		if f.fired == 0 || f.Effect.Call != nil && !f.called.Load() {
 			idle = append(idle, f.idle())
 		}
 	}

@@ -74,6 +74,7 @@ func (f *armed) wait(w *Waiting) {
 
 // call runs the function of the fault. Meanwhile, the fault meets no requests.
 func (f *armed) call() {
+	f.called.Store(true)
 	f.calling.Add(1)
 	defer f.calling.Add(-1)
 	f.Effect.Call()
