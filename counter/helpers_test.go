@@ -88,25 +88,6 @@ func (e *env) put(t testing.TB, row ddb.Item) {
 	recordtest.Put(t, e.db.Client(), e.table, row)
 }
 
-// sum reads a row without the package's own codec: the weights that are held,
-// and the number of events, refunded ones included.
-func sum(t testing.TB, row ddb.Item) (held, events int64) {
-	t.Helper()
-	for name, value := range row {
-		if !strings.HasPrefix(name, "e_") {
-			continue
-		}
-		events++
-		var weight int64
-		text := strings.TrimPrefix(value.(*types.AttributeValueMemberS).Value, "=")
-		if _, err := fmt.Sscanf(text, "%d~", &weight); err != nil {
-			t.Fatal(err)
-		}
-		held += max(0, weight)
-	}
-	return held, events
-}
-
 func wantBad(t testing.TB, err error, field string) {
 	t.Helper()
 	recordtest.WantBad(t, err, "counter", field)
