@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/counter"
-	"github.com/homeops/ddbpatterns/examples/failures"
+	"github.com/homeops/ddbpatterns/check/failures"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/tzclock"
 )

@@ -196,7 +196,7 @@ func TestPage(t *testing.T) {
 			page = block.ReplaceAllLiteralString(page, head+drawn+"```")
 		}
 		if !strings.Contains(page, head+drawn+"```") || !strings.Contains(page, "](failures/"+name+".svg)") {
-			t.Errorf("the page has not what %s is drawn as: go test ./examples/failures -update", name)
+			t.Errorf("the page has not what %s is drawn as: go test -C check ./failures -update", name)
 		}
 	}
 	for expression, words := range conditions {

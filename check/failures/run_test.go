@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/internal/sequence"
+	"github.com/homeops/ddbpatterns/check/failures/sequence"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
@@ -223,7 +223,7 @@ func (r *run) check(name, title, about string) {
 			}
 		}
 		if diff := cmp.Diff(read(r.T, file), drawn); diff != "" {
-			r.Errorf("%s is not what happens now: go test ./examples/failures -update, and look at it (-stands +drawn):\n%s", file, diff)
+			r.Errorf("%s is not what happens now: go test -C check ./failures -update, and look at it (-stands +drawn):\n%s", file, diff)
 		}
 	}
 }
