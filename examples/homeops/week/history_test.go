@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -187,7 +188,8 @@ func TestTheWeekIsOneListing(t *testing.T) {
 	f := on(t, dynamotest.New(t, nil))
 	all := aWeek(t)
 	f.record(t, all[:3]...)
-	f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
+	one := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "USER#42"}}
+	f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Key: one, Do: dynamotest.Before(func() {
 		f.recompute(t, wednesday, "42") // wins one of the three rows
 		f.record(t, all[3:]...)
 	})})
