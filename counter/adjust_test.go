@@ -165,21 +165,3 @@ func TestAdjustNeverBelowZero(t *testing.T) {
 		t.Errorf("Adjust = %+v, %v", grant, err)
 	}
 }
-
-// Between the lost reply and the SDK's second attempt another caller may have
-// refunded the event.
-func TestAdjustLostReplyThenRefunded(t *testing.T) {
-	t.Parallel()
-	e := open(t, counter.Config{})
-	ev := message(t, noon, 1)
-	e.hold(t, ev, 10)
-	e.meanwhile(func() {
-		if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 7}); err != nil {
-			t.Error(err)
-		}
-	})
-	grant, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 10, To: 7, Cap: 20})
-	if err != nil || grant.OK || !grant.Refunded || grant.Outcome != event.Duplicate || grant.Used != 0 {
-		t.Errorf("Adjust, then refunded: %+v, %v", grant, err)
-	}
-}
