@@ -105,22 +105,6 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// The caller's Config stays the caller's.
-func TestDefaultAlpha(t *testing.T) {
-	t.Parallel()
-	db, first := open(t)
-	cfg := ema.Config{Now: recordtest.Clock(clock), ConsistentReads: true}
-	store, err := ema.New(db.Client(), first.Table().Name, &cfg)
-	if err != nil || cfg.Alpha != 0 {
-		t.Fatalf("%v, %+v", err, cfg)
-	}
-	mustObserve(t, store, effort(ago(t, 1), 0), event.Created)
-	mustObserve(t, store, effort(ago(t, 0), 10), event.Created)
-	if got := mustGet(t, store, "42", "diskning"); got.Value != 3 {
-		t.Errorf("average %g, want 3", got.Value)
-	}
-}
-
 // Golden items: ours, and how rows in the shapes of the TypeScript system are
 // read and learned into: with a count; and without one, with the other form of
 // updatedAt and attributes of others.
@@ -261,8 +245,9 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: a store", name)
 		}
 	}
-	if _, err := ema.New(db, "homeops", &ema.Config{Alpha: 1}); err != nil {
-		t.Error(err)
+	cfg := ema.Config{Alpha: 1}
+	if _, err := ema.New(db, "homeops", &cfg); err != nil || cfg.Prefix != "" || cfg.Now != nil {
+		t.Errorf("%v, %+v", err, cfg) // the caller's Config stays the caller's
 	}
 }
 
