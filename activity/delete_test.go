@@ -78,24 +78,6 @@ func TestDeleteKeepsTheGuard(t *testing.T) {
 	}
 }
 
-// A set beside rows that Record put under other N is a conflict when it is
-// repeated.
-func TestRecordAllBesideOthers(t *testing.T) {
-	t.Parallel()
-	_, acts := open(t, nil)
-	set := setOf(t, 7, 3)
-	mustRecord(t, acts, set[1:]...)
-	if out, err := acts.RecordAll(t.Context(), set[:1]); out != event.Created || err != nil {
-		t.Errorf("beside others: %v, %v", out, err)
-	}
-	_, err := acts.RecordAll(t.Context(), set[:1])
-	if conflict, ok := errors.AsType[*activity.ConflictError](err); !ok || len(conflict.Stored) != 3 {
-		t.Errorf("repeated: %v", err)
-	} else if want := "activity: the event is already recorded with different content (stored activities: 3)"; err.Error() != want {
-		t.Errorf("%q, want %q", err, want)
-	}
-}
-
 func TestDeleteEvent(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -156,8 +138,6 @@ func TestDeleteEventOfMany(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), all[:155])
 }
 
-// Another set is recorded between the read and the deletion: a deletion never
-// removes its guard and leaves the rest.
 func TestDeletionsMeetAnotherSet(t *testing.T) {
 	t.Parallel()
 	var ticks atomic.Int64 // RecordMany reads the clock side by side
@@ -244,7 +224,6 @@ func TestDeletionsOfOldRowsAreRepeatable(t *testing.T) {
 	}
 }
 
-// The row is gone, or a tombstone, when it is to be deleted.
 func TestDeleteOfWhatChanges(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

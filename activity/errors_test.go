@@ -12,7 +12,6 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// An error names the method that was called and the table, and no key.
 func TestErrorsNameMethodAndTable(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Open(t)

@@ -38,8 +38,6 @@ func TestRecordMany(t *testing.T) {
 	}
 }
 
-// Every leftover is named with its reason, and all other activities are
-// recorded.
 func TestRecordManyLeftovers(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)

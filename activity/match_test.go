@@ -25,7 +25,6 @@ func order(t testing.TB, seq int64, data map[string]any) activity.Activity {
 	return a
 }
 
-// The row of an activity with data as it is stored, and read back.
 func TestGoldenData(t *testing.T) {
 	t.Parallel()
 	recorded := time.Date(2026, 3, 23, 8, 0, 2, 5_000_000, time.UTC)
@@ -41,8 +40,6 @@ func TestGoldenData(t *testing.T) {
 	}
 }
 
-// Equal data, in any Go types, is the same activity; different data is another
-// one.
 func TestDataIsCompared(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)
@@ -105,7 +102,6 @@ func TestBadFiltersSendNothing(t *testing.T) {
 	recordtest.WantBad(t, err, "activity", "Match.Data[0].Op")
 }
 
-// A cursor belongs to its Match.
 func TestCursorsOfFilters(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)

@@ -15,8 +15,6 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// Every call gives the same answers and rows in a table of other names. Entries of
-// the data keep their names, even if they are those of attributes.
 func TestOtherNames(t *testing.T) {
 	t.Parallel()
 	golden.WithOtherNames(t, golden.Renamed(t, "activity"), func(t testing.TB, names map[string]string, note func(...any)) (*dynamodb.Client, string) {

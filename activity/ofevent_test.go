@@ -36,7 +36,6 @@ func TestOfEvent(t *testing.T) {
 	wantInputError(t, err, "ev must not be")
 }
 
-// A set of rows too large for one page of a query is found whole.
 func TestOfEventFollowsPages(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)

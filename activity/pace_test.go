@@ -102,7 +102,6 @@ func TestLimitIsWhatIsRead(t *testing.T) {
 	}
 }
 
-// Any large Limit means everything.
 func TestHugeLimits(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -139,8 +138,6 @@ func strays(t testing.TB, n int, at time.Time) []map[string]types.AttributeValue
 	return rows
 }
 
-// Skipped rows are replaced by as many further ones, not by a page four times
-// the size; only a long run of them is read in growing pages.
 func TestSkippedRowsAreMadeUpFor(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -254,8 +251,6 @@ func (e *endless) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*d
 	return &dynamodb.QueryOutput{Items: []map[string]types.AttributeValue{e.row}, LastEvaluatedKey: e.row}, nil
 }
 
-// For a walk of any length the pages stop growing when no more rows fit into 1
-// MB.
 func TestPagesStopGrowing(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)

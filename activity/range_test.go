@@ -52,13 +52,10 @@ func TestRangesBeyondAllTimes(t *testing.T) {
 				from, to time.Time
 				want     []activity.Activity
 			}{
-				"up to beyond":     {to: beyond, want: all},
-				"from beyond":      {from: beyond},
-				"from before":      {from: before, want: all},
-				"up to before":     {to: before},
-				"beyond, no more":  {from: beyond, to: beyond},
-				"a second before":  {from: before, to: before.Add(time.Second)},
-				"from all to then": {from: before, to: monday},
+				"up to beyond": {to: beyond, want: all},
+				"from beyond":  {from: beyond},
+				"from before":  {from: before, want: all},
+				"up to before": {to: before},
 			} {
 				r := activity.Range{From: tc.from, To: tc.to}
 				wantOrder(t, fmt.Sprint(name, " ", what, " ", beyond.Unix()), collect(t, way(t.Context(), r)), tc.want, false)
@@ -73,7 +70,6 @@ func TestRangesBeyondAllTimes(t *testing.T) {
 	}
 }
 
-// A cursor may lie on either bound of the range, and not a step beyond.
 func TestCursorsAtTheBounds(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)

@@ -155,21 +155,3 @@ func TestExpiredRowsAreNoOthers(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// A tombstone of a row without a TTL has expired before it is written: after a
-// lost reply the call still recognizes it.
-func TestRetractBehindTheRetention(t *testing.T) {
-	t.Parallel()
-	clock := monday
-	db, stores := kept(t, &clock, week, 0)
-	short, forever := stores[0], stores[1]
-	dish := chore(t, monday, 7, "diskning")
-	mustRecord(t, forever, dish)
-	clock = monday.Add(2 * week)
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
-	retract(t, short, dish.Event, false, event.Duplicate)
-	wantSame(t, "what stands", everything(t, forever), nil)
-	if _, err := short.Record(t.Context(), dish); !errors.Is(err, event.ErrTooOld) {
-		t.Errorf("Record: %v", err)
-	}
-}

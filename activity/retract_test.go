@@ -72,8 +72,6 @@ func TestRetract(t *testing.T) {
 	mustRecord(t, acts, dish)
 }
 
-// A retraction of an activity that does not exist is not found, or keeps the
-// activity away from then on.
 func TestRetractOfNothing(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -102,18 +100,6 @@ func TestRetractOfNothing(t *testing.T) {
 	}
 }
 
-// An older system's row, whose random id may end with any byte.
-func TestRetractOldRow(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	ev := recordtest.Bound(newEvent(t, monday, home, 7))
-	recordtest.Put(t, db.Client(), acts.Table().Name, oldRow(t, ev.String(), home, martin, "diskning", monday.Unix()))
-	retract(t, acts, ev, false, event.Created)
-	for name, way := range waysTo(acts) {
-		wantSame(t, name, collect(t, way(t.Context(), activity.Range{})), nil)
-	}
-}
-
 func TestRetractLostReplies(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -126,7 +112,6 @@ func TestRetractLostReplies(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), nil)
 }
 
-// What the retraction of one activity means for its set.
 func TestRetractOfASet(t *testing.T) {
 	t.Parallel()
 	four := setOf(t, 7, 4)

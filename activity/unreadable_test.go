@@ -186,7 +186,6 @@ func TestNamesAreInNFC(t *testing.T) {
 	}
 }
 
-// A row that cannot be read ends a walk, and the next one goes on behind it.
 func TestNextIsBehindAnUnreadableRow(t *testing.T) {
 	t.Parallel()
 	_, acts, all := damaged(t)

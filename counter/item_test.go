@@ -2,7 +2,6 @@ package counter
 
 import (
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -77,21 +76,6 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-func TestDefaults(t *testing.T) {
-	t.Parallel()
-	var c Config
-	c.fill()
-	v := reflect.ValueOf(c)
-	for i := range v.NumField() {
-		if name := v.Type().Field(i).Name; name != "Names" && v.Field(i).IsZero() {
-			t.Errorf("Config.%s has no default", name)
-		}
-	}
-	if err := c.validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	type args struct {
@@ -136,7 +120,6 @@ func TestNewRefuses(t *testing.T) {
 
 type noAPI struct{ record.API }
 
-// Without randomness nothing is sent: the call could not know its own work.
 func TestNoRandomness(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1774785600000)
@@ -155,8 +138,6 @@ func TestNoRandomness(t *testing.T) {
 	}
 }
 
-// Rows that the package did not write and cannot read are errors, never
-// grants.
 func TestReadingStrangeRows(t *testing.T) {
 	t.Parallel()
 	ev, err := event.New(time.UnixMilli(1774785600000), "a")

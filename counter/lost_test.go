@@ -198,20 +198,3 @@ func TestUnreadableCount(t *testing.T) {
 		}
 	}
 }
-
-// What DynamoDB refuses is known not to have counted.
-func TestAddUnkeyedRefused(t *testing.T) {
-	t.Parallel()
-	e := open(t, counter.Config{})
-	e.put(t, ddb.Item{"chatId": item.S(chat), "date": item.S(day.String()), "count": item.S("many")})
-	_, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 1})
-	if err == nil || errors.Is(err, event.ErrUnknownOutcome) {
-		t.Errorf("AddUnkeyed = %v, want a definite error", err)
-	}
-	if count, err := e.Get(t.Context(), chat, day); err == nil {
-		t.Errorf("Get = %v", count)
-	}
-	if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: message(t, noon, 1), Weight: 1, Cap: 1}); err == nil || grant.OK {
-		t.Errorf("Take = %+v, %v", grant, err)
-	}
-}

@@ -16,7 +16,6 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Every call gives the same answers and rows in a table of other names.
 func TestOtherNames(t *testing.T) {
 	t.Parallel()
 	golden.WithOtherNames(t, golden.Renamed(t, "counter"), func(t testing.TB, names map[string]string, note func(...any)) (*dynamodb.Client, string) {

@@ -18,13 +18,11 @@ func TestFirstAndRefused(t *testing.T) {
 	t.Parallel()
 	for grant, want := range map[counter.Grant]struct{ first, refused bool }{
 		{OK: true, Total: counter.Total{Outcome: event.Created}}:                   {first: true},
-		{OK: true, Total: counter.Total{Outcome: event.Created, Used: 3}, Cap: 9}:  {first: true},
 		{OK: true, Total: counter.Total{Outcome: event.Duplicate, ResetsAt: noon}}: {},
 		{OK: true}: {},
 		{Total: counter.Total{Outcome: event.Created}}: {},
 		{}:                                     {}, // of an error, or of an item that was not at fault
 		{Total: counter.Total{ResetsAt: noon}}: {refused: true},
-		{Total: counter.Total{ResetsAt: noon, Used: 3}, Cap: 3}:                          {refused: true},
 		{Total: counter.Total{Outcome: event.Duplicate, Refunded: true, ResetsAt: noon}}: {refused: true},
 	} {
 		if grant.First() != want.first || grant.Refused() != want.refused {

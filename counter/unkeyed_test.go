@@ -38,7 +38,6 @@ func addUnkeyed(t *testing.T, ctx context.Context, name string, s *counter.Store
 	}
 }
 
-// What was never sent has not counted, and the error says so.
 func TestAddUnkeyedThatWasNotSent(t *testing.T) {
 	t.Parallel()
 	const nobody = "http://127.0.0.1:1"

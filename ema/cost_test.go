@@ -40,7 +40,6 @@ func TestPrices(t *testing.T) {
 	}, store)
 }
 
-// What the Price lines say beyond their first sentence.
 func TestPricesBeyond(t *testing.T) {
 	t.Parallel()
 	db, consistent := open(t)
@@ -56,7 +55,6 @@ func TestPricesBeyond(t *testing.T) {
 	}).Want(t, dynamotest.Price{Requests: 1, RCU: 1})
 }
 
-// The size that the package comment publishes.
 func TestRowSize(t *testing.T) {
 	t.Parallel()
 	db, store := open(t)

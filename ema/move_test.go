@@ -10,9 +10,7 @@ func TestMove(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ average, value, alpha, want float64 }{
 		"half of the way":        {2, 4, 0.5, 3},
-		"a quarter of it":        {0, 8, 0.25, 2},
 		"down":                   {8, 0, 0.25, 6},
-		"past zero":              {-1, 3, 0.5, 1},
 		"all of the way":         {0.1, 0.7, 1, 0.7},
 		"nowhere":                {0.1, 0.1, 0.3, 0.1},
 		"nowhere below zero":     {-0.1, -0.1, 0.3, -0.1},

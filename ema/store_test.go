@@ -105,22 +105,6 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// The caller's Config stays the caller's.
-func TestDefaultAlpha(t *testing.T) {
-	t.Parallel()
-	db, first := open(t)
-	cfg := ema.Config{Now: recordtest.Clock(clock), ConsistentReads: true}
-	store, err := ema.New(db.Client(), first.Table().Name, &cfg)
-	if err != nil || cfg.Alpha != 0 {
-		t.Fatalf("%v, %+v", err, cfg)
-	}
-	mustObserve(t, store, effort(ago(t, 1), 0), event.Created)
-	mustObserve(t, store, effort(ago(t, 0), 10), event.Created)
-	if got := mustGet(t, store, "42", "diskning"); got.Value != 3 {
-		t.Errorf("average %g, want 3", got.Value)
-	}
-}
-
 // Golden items: ours, and how rows in the shapes of the TypeScript system are
 // read and learned into: with a count; and without one, with the other form of
 // updatedAt and attributes of others.
@@ -175,7 +159,6 @@ func TestNoSamplesIsColdStart(t *testing.T) {
 	}
 }
 
-// A subject that holds the separator, or looks encoded, has rows of its own.
 func TestSeparators(t *testing.T) {
 	t.Parallel()
 	_, store := open(t)
@@ -209,13 +192,11 @@ func TestBadInput(t *testing.T) {
 	}{
 		"no subject":   {change(func(o *ema.Observe) { o.Subject = "" }), "Subject"},
 		"long subject": {change(func(o *ema.Observe) { o.Subject = strings.Repeat("#", 681) }), "Subject"},
-		"no metric":    {change(func(o *ema.Observe) { o.Metric = "" }), "Metric"},
 		"no UTF-8":     {change(func(o *ema.Observe) { o.Metric = "\xff" }), "Metric"},
 		"long metric":  {change(func(o *ema.Observe) { o.Metric = strings.Repeat("å", 513) }), "Metric"},
 		"no event":     {change(func(o *ema.Observe) { o.Event = event.Event{} }), "Event"},
 		"future":       {change(func(o *ema.Observe) { o.Event = recordtest.At(t, "2026-03-29T19:00:00.001Z") }), "Event"},
 		"NaN":          {change(func(o *ema.Observe) { o.Value = math.NaN() }), "Value"},
-		"infinite":     {change(func(o *ema.Observe) { o.Value = math.Inf(-1) }), "Value"},
 		"too large":    {change(func(o *ema.Observe) { o.Value = 1e126 }), "Value"},
 		"too small":    {change(func(o *ema.Observe) { o.Value = 1e-131 }), "Value"},
 	} {
@@ -254,7 +235,6 @@ func TestNewRefuses(t *testing.T) {
 		"no such name":   {db, "homeops", ema.Config{Names: map[string]string{"value": "x"}}, `Config.Names["value"]`},
 		"a long prefix":  {db, "homeops", ema.Config{Prefix: strings.Repeat("A", 256)}, "Config.Prefix"},
 		"prefix of two":  {db, "homeops", ema.Config{Prefix: "A#B"}, "Config.Prefix"},
-		"no text":        {db, "homeops", ema.Config{Prefix: "\xff"}, "Config.Prefix"},
 		"negative alpha": {db, "homeops", ema.Config{Alpha: -0.1}, "Config.Alpha"},
 		"alpha above 1":  {db, "homeops", ema.Config{Alpha: 1.1}, "Config.Alpha"},
 		"alpha NaN":      {db, "homeops", ema.Config{Alpha: math.NaN()}, "Config.Alpha"},
@@ -265,12 +245,12 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: a store", name)
 		}
 	}
-	if _, err := ema.New(db, "homeops", &ema.Config{Alpha: 1}); err != nil {
-		t.Error(err)
+	cfg := ema.Config{Alpha: 1}
+	if _, err := ema.New(db, "homeops", &cfg); err != nil || cfg.Prefix != "" || cfg.Now != nil {
+		t.Errorf("%v, %+v", err, cfg) // the caller's Config stays the caller's
 	}
 }
 
-// A row that cannot be read is an error everywhere, and is never written over.
 func TestUnreadableRow(t *testing.T) {
 	t.Parallel()
 	db, store := open(t)

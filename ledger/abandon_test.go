@@ -96,8 +96,6 @@ func TestAClaimThatItsCallerLeftTakesNothingFromOthers(t *testing.T) {
 	wantBusy(t, store, order, time.Minute+time.Second)
 }
 
-// The claim is answered just as the caller's context ends: no work begins under
-// that context, and no attempt is spent.
 func TestAClaimAnsweredAsItsContextEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -114,7 +114,6 @@ func TestTheContextEndsWithTheLease(t *testing.T) {
 	}
 }
 
-// One lost heartbeat, or two, is made good before the lease ends.
 func TestHeartbeatRecovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -138,7 +138,6 @@ func TestARowThatStaysCostsAnAttempt(t *testing.T) {
 	})
 }
 
-// The caller's context ends while DoTx pauses: the attempt does not count.
 func TestDoTxIsStoppedInAPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +171,6 @@ func TestAThrottledAttemptOfDoDoesNotCount(t *testing.T) {
 		"a throttled transaction":     {cancelledBy("None", "ThrottlingError"), 0},
 		"a throttled request":         {fmt.Errorf("charging: %w", &types.ProvisionedThroughputExceededException{}), 0},
 		"another service, throttled":  {&smithy.GenericAPIError{Code: "ThrottlingException"}, 0},
-		"by the name of Lambda":       {fmt.Errorf("charging: %w", &smithy.GenericAPIError{Code: "TooManyRequestsException"}), 0},
 		"a busy row":                  {fmt.Errorf("counting: %w", record.ErrContended), 0},
 		"and a condition that failed": {cancelledBy("ConditionalCheckFailed", "ThrottlingError"), 1},
 		"a permanent error":           {ledger.Permanent(cancelledBy("None", "ThrottlingError")), 1},
@@ -193,31 +191,6 @@ func TestAThrottledAttemptOfDoDoesNotCount(t *testing.T) {
 			b.db.Heal()
 		}
 	}
-}
-
-// A duplicate that is refused beside a throttled action can be left out, and what
-// was throttled looks to the work as what it is: not at fault.
-func TestARefusalBesideAThrottledAction(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	w, store := b.wired(t, ledger.Config{MaxAttempts: 1})
-	w.pass = func(ctx context.Context, in *dynamodb.TransactWriteItemsInput, send transactions) (*dynamodb.TransactWriteItemsOutput, error) {
-		if len(in.TransactItems) == 3 {
-			return nil, cancelledBy("None", "ThrottlingError", "ConditionalCheckFailed")
-		}
-		return send(ctx, in)
-	}
-	res, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-		if reasons := c.Reasons(); reasons != nil {
-			if got := codes(reasons); got != "None ConditionalCheckFailed" {
-				t.Errorf("reasons: %s", got)
-			}
-			return "paid", []types.TransactWriteItem{b.add("effect")}, nil
-		}
-		return "paid", []types.TransactWriteItem{b.add("effect"), b.insert("seat 1")}, nil
-	})
-	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
-	b.wantTimes(t, 1)
 }
 
 func cancelledBy(codes ...string) error {

@@ -68,21 +68,6 @@ func wantErr(t *testing.T, what string, err, want error) {
 	}
 }
 
-func TestClaimGrants(t *testing.T) {
-	t.Parallel()
-	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: 5 * time.Second})
-	if r, ok, err := store.Get(t.Context(), order.Key); ok || err != nil || r.Key != "" {
-		t.Errorf("unknown: %+v, %v, %v", r, ok, err)
-	}
-	c := mustClaim(t, store, order)
-	now := b.clock.Now()
-	if c.Key != order.Key || c.Attempt != 1 || c.Fence != now.UnixMilli()+1 || !c.LeaseUntil().Equal(now.Add(time.Minute)) {
-		t.Errorf("claim: key %s, attempt %d, fence %d, lease %v", c.Key, c.Attempt, c.Fence, c.LeaseUntil())
-	}
-	wantBusy(t, store, order, time.Minute+5*time.Second)
-	wantMark(t, store, order.Key, event.Duplicate)
-}
-
 // Wait is exact: a moment before it the key is held, at its end it is free.
 func TestTakeoverAfterLeaseAndSkew(t *testing.T) {
 	t.Parallel()
@@ -118,7 +103,6 @@ func TestSkewedClocks(t *testing.T) {
 	must(t, c.Complete(t.Context(), "mine"))
 }
 
-// Crashes count as attempts, so that an event that kills its worker ends.
 func TestCrashesCountAsAttempts(t *testing.T) {
 	t.Parallel()
 	b, store := opened(t, ledger.Config{MaxAttempts: 2, Lease: time.Minute, MaxSkew: time.Second})
@@ -325,18 +309,6 @@ func TestRenewalLearnsOfTheLeaseThatStands(t *testing.T) {
 	if got := c.LeaseUntil(); !got.Equal(stands) {
 		t.Errorf("lease until %v, want %v", got, stands)
 	}
-}
-
-// A row without expiresAt never expires, for any caller.
-func TestARowThatNeverExpires(t *testing.T) {
-	t.Parallel()
-	b, store := opened(t, ledger.Config{})
-	b.put(t, ddb.Item{"pk": item.S(order.Key), "seenAt": item.S("2025-11-05T17:30:00Z")})
-	if r := mustGet(t, store, order.Key); r.State != ledger.Done || !r.ExpiresAt.IsZero() {
-		t.Errorf("record: %+v", r)
-	}
-	wantDone(t, store, order, "")
-	wantMark(t, store, order.Key, event.Duplicate)
 }
 
 // A key that was claimed is claimed again, and refused, by the same rules when

@@ -253,15 +253,3 @@ func TestTheLongestRetention(t *testing.T) {
 		}
 	}
 }
-
-// encoding/json replaces what is not UTF-8 in a string.
-func TestAStringThatIsNotUTF8IsReplayedAsJSONHasIt(t *testing.T) {
-	t.Parallel()
-	_, store := opened(t, ledger.Config{})
-	work := func(_ context.Context, _ *ledger.Claim) (string, error) { return "\xff", nil }
-	for _, want := range []string{"\xff", "\uFFFD"} {
-		if res, err := ledger.Do(t.Context(), store, order, work); err != nil || res.Value != want {
-			t.Errorf("Do = %q, %v, want %q", res.Value, err, want)
-		}
-	}
-}

@@ -41,6 +41,22 @@ func ExampleOperators_List() {
 	// attempt 1
 }
 
+// What failed for good is tried again, with all its attempts, once it is reopened.
+func ExampleOperators_Reopen() {
+	ctx := context.Background()
+	seen := operators(nil)
+	c, err := seen.Claim(ctx, ledger.Request{Key: "SHOP:1001"})
+	check(err)
+	check(c.Fail(ctx, ledger.Permanent(errors.New("no such product"))))
+
+	r, _, err := seen.Get(ctx, "SHOP:1001") // somebody adds the product
+	check(err)
+	check(seen.Reopen(ctx, r))
+	c, err = seen.Claim(ctx, ledger.Request{Key: "SHOP:1001"}) // the next delivery
+	fmt.Println("attempt", c.Attempt, err)
+	// Output: attempt 1 <nil>
+}
+
 // A key as a lock: claimed and released, and never completed. The fence goes into
 // what the holder writes elsewhere.
 func ExampleClaim_Release() {

@@ -54,6 +54,21 @@ func ExampleNew() {
 	// skip SHOP:1001
 }
 
+func ExampleStore_MarkSeen() {
+	ctx := context.Background()
+	_, seen := open(nil)
+	for _, id := range []string{"1001", "1002", "1001"} { // one comes twice
+		key, err := ledger.Key("SHOP", id)
+		check(err)
+		out, err := seen.MarkSeen(ctx, key)
+		fmt.Println(key, out, err)
+	}
+	// Output:
+	// SHOP:1001 created <nil>
+	// SHOP:1002 created <nil>
+	// SHOP:1001 duplicate <nil>
+}
+
 func ExampleDo() {
 	ctx := context.Background()
 	_, seen := open(nil)

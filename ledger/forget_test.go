@@ -149,7 +149,6 @@ func TestForgetRefuses(t *testing.T) {
 	}
 }
 
-// The key comes again between a Forget and its repetition, which leaves it alone.
 func TestARepeatedForgetLeavesTheNextDeliveryAlone(t *testing.T) {
 	t.Parallel()
 	b, store := newForgetting(t)
@@ -184,7 +183,6 @@ func TestReleaseKeepsWhyAnEarlierAttemptFailed(t *testing.T) {
 	golden.Want(t, b.client, b.table, "testdata/released.json", "pk")
 }
 
-// Each request of a Release can be lost, before it arrives or after.
 func TestReleaseKnowsItsOwnLostReply(t *testing.T) {
 	t.Parallel()
 	for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
@@ -199,7 +197,6 @@ func TestReleaseKnowsItsOwnLostReply(t *testing.T) {
 	}
 }
 
-// A worker that does not hold the key releases nothing.
 func TestReleaseOfWhatIsNotHeld(t *testing.T) {
 	t.Parallel()
 	b, store := opened(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
@@ -234,13 +231,6 @@ func TestFailAfterItsOwnRelease(t *testing.T) {
 	c := mustClaim(t, store, order)
 	must(t, c.Release(t.Context()))
 	wantErr(t, "Fail after Release", c.Fail(t.Context(), errCut), ledger.ErrLeaseLost)
-
-	c = mustClaim(t, store, order)
-	must(t, c.Fail(t.Context(), errCut))
-	must(t, c.Fail(t.Context(), errCut)) // and again
-	if r := mustGet(t, store, order.Key); r.Attempts != 2 {
-		t.Errorf("record: %+v", r)
-	}
 }
 
 // An older row without an expiry that comes gets the one of its time, without the

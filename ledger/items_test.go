@@ -251,22 +251,3 @@ func TestOtherNamesInEveryRequest(t *testing.T) {
 	_, err = store.Claim(t.Context(), poison)
 	wantErr(t, "a permanent error that is known", err, event.ErrTooOld)
 }
-
-func TestNamesThatCannotServe(t *testing.T) {
-	t.Parallel()
-	api := recordtest.Silent(t)
-	for _, fixed := range []string{
-		"seenAt", "state", "errorCode", strings.Repeat("x", 256), "a\xff",
-	} {
-		_, err := ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"pk": fixed}})
-		recordtest.WantBad(t, err, "ledger", `Config.Names["pk"]`, fixed)
-		_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"expiresAt": fixed}})
-		recordtest.WantBad(t, err, "ledger", `Config.Names["expiresAt"]`, fixed)
-	}
-	_, err := ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"pk": "x", "expiresAt": "x"}})
-	recordtest.WantBad(t, err, "ledger", `Config.Names["pk"]`, "two of one name")
-	_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"expiresAt": "pk"}})
-	recordtest.WantBad(t, err, "ledger", `Config.Names["expiresAt"]`, "the key's default")
-	_, err = ledger.New(api, "ledger", &ledger.Config{Names: map[string]string{"pk": "expiresAt", "expiresAt": "pk"}})
-	must(t, err) // strange, and clear
-}

@@ -215,7 +215,6 @@ func eventOf(t *testing.T, c *ledger.Claim, parts ...string) event.Event {
 	return ev
 }
 
-// The event is made of when the key was first seen, and of the key.
 func TestClaimEvent(t *testing.T) {
 	t.Parallel()
 	b, store := opened(t, ledger.Config{})

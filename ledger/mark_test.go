@@ -130,7 +130,7 @@ func TestMarkSeenThrottledAfterALostReply(t *testing.T) {
 func TestMarkSeenByAnAPIThatDropsOptions(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	store, err := ledger.New(dropping{b.client}, b.table, nil)
+	store, err := ledger.New(recordtest.Dropping{Client: b.client}, b.table, nil)
 	must(t, err)
 	wantMark(t, store, "k", event.Created)
 	wantMark(t, store, "k", event.Duplicate)
@@ -139,13 +139,6 @@ func TestMarkSeenByAnAPIThatDropsOptions(t *testing.T) {
 	if out, err := store.MarkSeen(over, "other"); out != 0 || !errors.Is(err, event.ErrUnknownOutcome) {
 		t.Errorf("a cancelled context: %v, %v, want ErrUnknownOutcome", out, err)
 	}
-}
-
-// dropping is an API that takes no options, as some wrappers do.
-type dropping struct{ ledger.API }
-
-func (d dropping) PutItem(ctx context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	return d.API.PutItem(ctx, in)
 }
 
 func ExampleKey() {

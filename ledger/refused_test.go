@@ -20,8 +20,6 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// The work is called again with what was refused, under the same claim, and
-// its other actions take effect.
 func TestDoTxCallsTheWorkAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -117,9 +115,7 @@ func TestDoTxWhoseActionsFail(t *testing.T) {
 		{cancelledBy("None", "None", "ItemCollectionSizeLimitExceeded"), 1, 1, 1},
 		{cancelledBy("None", "ConditionalCheckFailed", "ValidationError"), 0, 1, 1},
 		{cancelledBy("None", "ConditionalCheckFailed", "ThrottlingError"), 0, 16, 1},
-		{cancelledBy("None", "ValidationError", "ThrottlingError"), 0, 1, 1},
 		{cancelledBy("None", "ConditionalCheckFailed", "TransactionConflict"), 0, 1, 0},
-		{cancelledBy("None", "ThrottlingError", "TransactionConflict"), 0, 1, 0},
 		{cancelledBy("None", "ThrottlingError", "None"), 0, 16, 0},
 		{cancelledBy("ProvisionedThroughputExceeded", "None", "None"), -1, 1, 0},
 		{cancelledBy("TransactionConflict", "None", "None"), -1, 1, 0},
@@ -227,7 +223,6 @@ func TestDoTxRenewsBeforeItsTransaction(t *testing.T) {
 	}
 }
 
-// Somebody took over meanwhile: the renewal tells, and no transaction is sent.
 func TestDoTxLosesItsLeaseBeforeTheTransaction(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -262,7 +257,6 @@ func TestDoTxIsQuietWhileItsTransactionIsUnderWay(t *testing.T) {
 	})
 }
 
-// The transaction is sent although the caller has gone, for the work is done.
 func TestDoTxAfterItsCallerHasGone(t *testing.T) {
 	t.Parallel()
 	b, store := opened(t, ledger.Config{})

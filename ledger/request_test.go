@@ -63,7 +63,6 @@ func TestTheHeartbeatOfARequest(t *testing.T) {
 	t.Parallel()
 	for lease, want := range map[time.Duration]string{
 		3 * time.Second: "[0s 1s 2s]",
-		time.Minute:     "[0s 20s 40s]",
 		time.Hour:       "[0s 20m0s 40m0s]",
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -129,6 +128,7 @@ func TestReadFirst(t *testing.T) {
 	must(t, mustClaim(t, plain, req("failed")).Fail(t.Context(), errCut))
 	mustClaim(t, plain, req("claimed"))
 	wantMark(t, plain, "marked", event.Created)
+	b.put(t, ddb.Item{"pk": item.S("bad"), "state": item.S("paused"), "claim": item.S("x")})
 
 	for name, tc := range map[string]struct {
 		req  ledger.Request
@@ -140,7 +140,10 @@ func TestReadFirst(t *testing.T) {
 		"done, another": {other("done"), 1, func(err error) bool { return errors.Is(err, ledger.ErrFingerprintMismatch) }},
 		"claimed":       {req("claimed"), 1, isBusy},
 		"marked":        {req("marked"), 1, isDone},
-		"expired":       {req("expired"), 2, func(err error) bool { return err == nil }},
+		"unreadable": {req("bad"), 0, func(err error) bool {
+			return isTrouble(err) && strings.HasPrefix(err.Error(), "ledger: Claim on table ")
+		}},
+		"expired": {req("expired"), 2, func(err error) bool { return err == nil }},
 	} {
 		store := b.store(t, ledger.Config{Retention: 24 * time.Hour})
 		tc.req.ReadFirst = true
@@ -149,17 +152,6 @@ func TestReadFirst(t *testing.T) {
 		if !tc.want(err) || cost.ByOp["GetItem"] != 1 || cost.RCU != 0.5 || cost.ByOp["UpdateItem"] != tc.sent {
 			t.Errorf("%s: %v after %v; want half an RCU and %d updates", name, err, cost, tc.sent)
 		}
-	}
-}
-
-// Trouble with the read is the call's, under its own name.
-func TestReadFirstInTrouble(t *testing.T) {
-	t.Parallel()
-	b, store := opened(t, ledger.Config{})
-	b.put(t, ddb.Item{"pk": item.S("bad"), "state": item.S("paused"), "claim": item.S("x")})
-	_, sent, err := claims(t, store, ledger.Request{Key: "bad", ReadFirst: true})
-	if !isTrouble(err) || !strings.HasPrefix(err.Error(), "ledger: Claim on table ") || sent != 1 {
-		t.Errorf("Claim: %v after %d requests", err, sent)
 	}
 }
 
@@ -194,7 +186,7 @@ func TestWaitUpTo(t *testing.T) {
 			}
 		})
 	}
-	synctest.Test(t, func(t *testing.T) { // what its documentation says of a minute
+	synctest.Test(t, func(t *testing.T) { // as documented of a minute
 		l, store := newLineBy(t, ledger.Config{Lease: time.Hour})
 		mustClaim(t, store, ledger.Request{Key: "k"})
 		l.sent = nil
@@ -205,7 +197,6 @@ func TestWaitUpTo(t *testing.T) {
 	})
 }
 
-// Waiting ends with the answer: the result of the other, or the key.
 func TestWaitUpToTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -237,7 +228,6 @@ func TestWaitUpToTheAnswer(t *testing.T) {
 	}
 }
 
-// A wait ends at once with its context, and leaves nothing.
 func TestWaitUpToTheEndOfTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

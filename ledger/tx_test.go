@@ -207,7 +207,6 @@ func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
 	}
 }
 
-// Another worker took the key over: nothing is written.
 func TestDoTxAfterATakeover(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

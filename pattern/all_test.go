@@ -1,7 +1,6 @@
 package pattern_test
 
 import (
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -63,23 +62,6 @@ func TestBurstCounts(t *testing.T) {
 	if diff := gocmp.Diff(habitOf(events), mustGet(t, store, "-100123", "42", "diskning")); diff != "" {
 		t.Errorf("habit (-want +got):\n%s", diff)
 	}
-}
-
-// Without a row to name, nothing is sent; bad events are named one by one.
-func TestObserveAllRefuses(t *testing.T) {
-	t.Parallel()
-	_, store := open(t, tzclock.UTC)
-	in := washings(recordtest.At(t, "2026-03-28T12:00:00Z"), event.Event{})
-	in.Actor = ""
-	_, err := store.ObserveAll(t.Context(), in)
-	recordtest.WantBad(t, err, "pattern", "Actor")
-	in.Actor = "42"
-	outcomes, err := store.ObserveAll(t.Context(), in)
-	left, ok := errors.AsType[*event.LeftoverError](err)
-	if !ok || len(left.Leftovers) != 1 || left.Leftovers[0].Index != 1 || outcomes[0] != event.Created || outcomes[1] != 0 {
-		t.Fatalf("ObserveAll = %v, %v", outcomes, err)
-	}
-	recordtest.WantBad(t, left.Leftovers[0].Err, "pattern", "Events[1]")
 }
 
 // Erase takes the actor's habits in the scope and no others, and what an Observe

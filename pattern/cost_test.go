@@ -56,7 +56,6 @@ func TestPrices(t *testing.T) {
 	}, store)
 }
 
-// What the Price lines say beyond their first sentence.
 func TestPricesBeyond(t *testing.T) {
 	t.Parallel()
 	db, consistent := open(t, tzclock.Stockholm)
@@ -91,7 +90,6 @@ func TestPriceOfARace(t *testing.T) {
 	}
 }
 
-// The size that the package comment publishes.
 func TestRowSize(t *testing.T) {
 	t.Parallel()
 	db, store := open(t, tzclock.UTC)

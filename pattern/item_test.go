@@ -30,9 +30,6 @@ func FuzzPartition(f *testing.F) {
 	})
 }
 
-// Counting adds one to one day and one hour, leaves every other entry of the maps,
-// known or not, as it is, and lastSeen never goes back. A retry starts from the
-// stored row again, which was not touched.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_774_785_600_000).UTC()

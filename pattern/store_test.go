@@ -200,7 +200,6 @@ func TestBadInput(t *testing.T) {
 	}{
 		"no scope":     {change(func(o *pattern.Observe) { o.Scope = "" }), "Scope"},
 		"no actor":     {change(func(o *pattern.Observe) { o.Actor = "" }), "Actor"},
-		"no name":      {change(func(o *pattern.Observe) { o.Name = "" }), "Name"},
 		"no UTF-8":     {change(func(o *pattern.Observe) { o.Name = "\xff" }), "Name"},
 		"long name":    {change(func(o *pattern.Observe) { o.Name = strings.Repeat("å", 513) }), "Name"},
 		"long key":     {change(func(o *pattern.Observe) { o.Scope = strings.Repeat("#", 682) }), "Scope and Actor"},

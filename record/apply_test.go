@@ -197,7 +197,6 @@ func TestTooOld(t *testing.T) {
 	}
 }
 
-// A row that cannot be read is an error that names the attribute, and stays.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	for attribute, attributes := range map[string]string{

@@ -37,8 +37,6 @@ func (s *scripted) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...fun
 	return &dynamodb.UpdateItemOutput{}, s.write()
 }
 
-// Attempts are bounded, with pauses between them, and the last refusal stays
-// reachable.
 func TestContended(t *testing.T) {
 	t.Parallel()
 	for _, refusal := range []error{&types.ConditionalCheckFailedException{}, &types.TransactionConflictException{}} {
@@ -83,19 +81,6 @@ func TestContendedButWritten(t *testing.T) {
 		}
 		out, err := sums(t, api, "rows").Apply(t.Context(), applied(ev, plus(1)))
 		if err != nil || out != event.Duplicate || api.tries != 16 {
-			t.Errorf("Apply = %v, %v after %d attempts", out, err, api.tries)
-		}
-	})
-}
-
-func TestStopsWithContext(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		api := &scripted{write: func() error { cancel(); return &types.ConditionalCheckFailedException{} }}
-		out, err := sums(t, api, "rows").Apply(ctx, applied(at(t, 1), plus(1)))
-		var refused *types.ConditionalCheckFailedException
-		if !errors.Is(err, context.Canceled) || !errors.As(err, &refused) || errors.Is(err, record.ErrContended) || out != 0 || api.tries != 1 {
 			t.Errorf("Apply = %v, %v after %d attempts", out, err, api.tries)
 		}
 	})

@@ -141,7 +141,6 @@ func TestApplyItemRefuses(t *testing.T) {
 	}
 }
 
-// An action of one's own answers from the row that refused it, or says why it failed.
 func TestAction(t *testing.T) {
 	t.Parallel()
 	refused := func(row record.Item) (string, error) {

@@ -103,7 +103,6 @@ func TestPrices(t *testing.T) {
 	db.Meter(func() { _, _ = rows.Erase(t.Context(), "p") }).Want(t, nothing)
 }
 
-// A Kind has names of a bounded length, and its attributes are its own, once each.
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	good := record.Kind[int64]{Package: "sums", Type: "SUM", Count: "n", Decode: sumOf}
@@ -116,20 +115,18 @@ func TestNewRefuses(t *testing.T) {
 		field  string
 		change func(*record.Kind[int64])
 	}{
-		"no package":         {"Kind.Package", func(k *record.Kind[int64]) { k.Package = "" }},
-		"a long package":     {"Kind.Package", func(k *record.Kind[int64]) { k.Package = long }},
-		"no type":            {"Kind.Type", func(k *record.Kind[int64]) { k.Type = "" }},
-		"a long type":        {"Kind.Type", func(k *record.Kind[int64]) { k.Type = long }},
-		"a type of bytes":    {"Kind.Type", func(k *record.Kind[int64]) { k.Type = "\xff" }},
-		"a kept count":       {"Kind.Count", func(k *record.Kind[int64]) { k.Count = "version" }},
-		"a long count":       {"Kind.Count", func(k *record.Kind[int64]) { k.Count = long }},
-		"what is counted":    {"Kind.Attributes", func(k *record.Kind[int64]) { k.Attributes = []string{"sum"} }},
-		"a kept attribute":   {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", []string{"sum", "event"} }},
-		"an empty attribute": {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", []string{""} }},
-		"a long attribute":   {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", []string{long} }},
-		"one of them twice":  {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", []string{"a", "b", "a"} }},
-		"too many":           {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", many }},
-		"no Decode":          {"Kind.Decode", func(k *record.Kind[int64]) { k.Decode = nil }},
+		"no package":        {"Kind.Package", func(k *record.Kind[int64]) { k.Package = "" }},
+		"no type":           {"Kind.Type", func(k *record.Kind[int64]) { k.Type = "" }},
+		"a long type":       {"Kind.Type", func(k *record.Kind[int64]) { k.Type = long }},
+		"a type of bytes":   {"Kind.Type", func(k *record.Kind[int64]) { k.Type = "\xff" }},
+		"a kept count":      {"Kind.Count", func(k *record.Kind[int64]) { k.Count = "version" }},
+		"a long count":      {"Kind.Count", func(k *record.Kind[int64]) { k.Count = long }},
+		"what is counted":   {"Kind.Attributes", func(k *record.Kind[int64]) { k.Attributes = []string{"sum"} }},
+		"a kept attribute":  {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", []string{"sum", "event"} }},
+		"a long attribute":  {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", []string{long} }},
+		"one of them twice": {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", []string{"a", "b", "a"} }},
+		"too many":          {"Kind.Attributes", func(k *record.Kind[int64]) { k.Count, k.Attributes = "", many }},
+		"no Decode":         {"Kind.Decode", func(k *record.Kind[int64]) { k.Decode = nil }},
 	} {
 		kind, pkg := good, "sums"
 		if tc.change(&kind); tc.field == "Kind.Package" {
@@ -152,8 +149,6 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Keys that DynamoDB would refuse, and of which a part was forgotten, are refused
-// before anything is sent; so is what only the package may write.
 func TestBadKeys(t *testing.T) {
 	t.Parallel()
 	rows := sums(t, recordtest.Silent(t), "rows")
@@ -180,7 +175,6 @@ func TestBadKeys(t *testing.T) {
 	}
 }
 
-// What Next may not set is bad input, and nothing is written.
 func TestNextSetsOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	_, spy, rows := open(t)

@@ -90,7 +90,6 @@ func sameValue(a, b types.AttributeValue) bool {
 	return record.Read(record.Item{"": a}).Text("") == record.Read(record.Item{"": b}).Text("")
 }
 
-// A transaction under way on the row is waited for.
 func TestSetMeetsAConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -217,24 +216,6 @@ func TestAnswersOfSet(t *testing.T) {
 	}
 }
 
-// A tie names the method and the table.
-func TestTies(t *testing.T) {
-	t.Parallel()
-	_, _, rows := openStatuses(t)
-	less, greater := same(t, 0)
-	mustSet(t, rows, sets(less, 1, "settled"), "created")
-	s := sets(greater, 1, "reversed")
-	s.Method = "Settle"
-	if out, err := rows.Set(t.Context(), s); out != event.Created || err.Error() != "statuses: Settle on table "+rows.Table().Name+": record: the event replaced other values of an event with the same time and rank" {
-		t.Errorf("Set = %v, %v", out, err)
-	}
-	if out, err := rows.Set(t.Context(), sets(less, 1, "settled")); out != 0 || err.Error() != "statuses: Set on table "+rows.Table().Name+": record: an event with the same time and rank has set other values" {
-		t.Errorf("Set = %v, %v", out, err)
-	}
-	wantStatus(t, rows, "reversed")
-}
-
-// Values of a tie are compared as DynamoDB compares them.
 func TestValuesOfATie(t *testing.T) {
 	t.Parallel()
 	_, _, rows := openStatuses(t)
@@ -252,29 +233,23 @@ func TestValuesOfATie(t *testing.T) {
 	list := func(of ...types.AttributeValue) types.AttributeValue { return &types.AttributeValueMemberL{Value: of} }
 	entries := func(of record.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: of} }
 	b := func(text string) types.AttributeValue { return &types.AttributeValueMemberB{Value: []byte(text)} }
-	flag := func(v bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: v} }
 	null := &types.AttributeValueMemberNULL{Value: true}
 	text := record.Text
 	for i, tc := range []struct {
 		a, b types.AttributeValue
 		same bool
 	}{
-		{text("1"), text("1"), true},
 		{text("1"), text("1.0"), false},
 		{n("1"), n("1.0"), true},
 		{n("-0.5"), n("-5e-1"), true},
-		{n("1E125"), n("1E124"), false},
 		{n("0.1"), n("0.10000000000000000000000000000000000001"), false},
 		{b("x"), b("y"), false},
-		{flag(true), flag(false), false},
 		{null, null, true},
 		{nil, nil, true},
 		{ss("a", "b"), ss("b", "a"), true},
 		{ss("a", "b"), ss("a", "c"), false},
 		{ns("1", "20"), ns("2e1", "1.0"), true},
-		{ns("1", "20"), ns("1", "2"), false},
 		{bs("a", "b"), bs("b", "a"), true},
-		{bs("a", "b"), bs("b"), false},
 		{list(n("1"), text("a")), list(n("1.0"), text("a")), true},
 		{list(n("1"), n("2")), list(n("2"), n("1")), false},
 		{list(), entries(nil), false},
