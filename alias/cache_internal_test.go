@@ -331,16 +331,6 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 		if len(c.marks.values) != 2 {
 			t.Errorf("%d marks", len(c.marks.values))
 		}
-		// The mark of b is evicted, then that of c, and then an old one, which
-		// must not hide that.
-		c.drop("d")
-		c.drop("e")
-		c.marks.values["d"].Value = aged[time.Time]{"d", c.now().Add(-time.Hour)}
-		c.drop("f")
-		time.Sleep(3*time.Minute - 1)
-		consistent("never written", true)
-		time.Sleep(time.Nanosecond)
-		consistent("never written", false)
 	})
 }
 
@@ -381,16 +371,6 @@ func TestCacheErase(t *testing.T) {
 		}
 		if b, err := c.lately(t.Context(), "a"); err != nil || b.entries["disk"].Name != "torkning" {
 			t.Errorf("lately: %v, %v", b, err)
-		}
-	})
-}
-
-func TestNoCache(t *testing.T) {
-	bubble(t, Config{NoCache: true}, func(t *testing.T, c *cache, s *source) {
-		want(t, c, s, "a", "diskning", 1)
-		want(t, c, s, "a", "diskning", 2)
-		if s.consistent != 0 || len(c.slots.values) != 0 {
-			t.Errorf("%d consistent reads; %d slots", s.consistent, len(c.slots.values))
 		}
 	})
 }
@@ -440,22 +420,4 @@ func TestCacheEnd(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A writer that wrote nothing leaves no mark, and leaves the books unchanged.
-func TestCacheEndWithoutAWrite(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		f, _ := c.begin("a")
-		c.end("a", f, nil, false)
-		want(t, c, s, "a", "diskning", 1)
-		f, before := c.begin("a")
-		if _, err := c.refresh(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
-		c.end("a", f, before, false)
-		want(t, c, s, "a", "diskning", 2)
-		if s.consistent != 1 || c.wrote("a") || len(c.flights) != 0 {
-			t.Errorf("%d consistent reads, a mark: %v, %d flights", s.consistent, c.wrote("a"), len(c.flights))
-		}
-	})
 }

@@ -77,9 +77,6 @@ func TestAnotherPrefixIsAnotherBook(t *testing.T) {
 	if got, err := f.PhrasesOf(t.Context(), chat, "diskning"); err != nil || len(got) != 0 {
 		t.Errorf("PhrasesOf the other book: %v, %v", got, err)
 	}
-	if got, err := people.PhrasesOf(t.Context(), chat, "diskning"); err != nil || len(got) != 1 {
-		t.Errorf("PhrasesOf: %v, %v", got, err)
-	}
 }
 
 // older is the alias that is read from the item of the TypeScript system.
