@@ -111,11 +111,7 @@ func TestCacheTimesDiffer(t *testing.T) {
 		for i := range 50 {
 			scope := fmt.Sprint(i)
 			want(t, c, s, scope, "diskning", i+1)
-			ttl := c.slots.get(scope).ttl
-			if ttl > 5*time.Minute || ttl < 4*time.Minute+30*time.Second {
-				t.Errorf("kept for %v", ttl)
-			}
-			ttls[ttl] = true
+			ttls[c.slots.get(scope).ttl] = true
 		}
 		if len(ttls) < 40 {
 			t.Errorf("%d different times of 50", len(ttls))

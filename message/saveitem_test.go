@@ -76,3 +76,20 @@ func TestSaveItem(t *testing.T) {
 		t.Error("a refusal does not show what stands")
 	}
 }
+
+// The action is the caller's, who may add to it: it shares nothing with the store.
+func TestSaveItemIsTheCallers(t *testing.T) {
+	t.Parallel()
+	e := open(t, message.Config{})
+	first := e.saveItem(t, said(1, anna, 0))
+	put := first.Item.Put
+	put.ExpressionAttributeNames["#chat"], put.ExpressionAttributeValues[":chat"] = "chatId", item.S("-1")
+	*put.ConditionExpression += " AND NOT #chat = :chat"
+	if out, err := e.transact(t, first, "attribute_not_exists"); out != event.Created || err != nil {
+		t.Errorf("with a further condition: %v, %v", out, err)
+	}
+	e.save(t, said(2, anna, 0))
+	if out, err := e.transact(t, e.saveItem(t, said(3, anna, 0)), "attribute_not_exists"); out != event.Created || err != nil {
+		t.Errorf("another message: %v, %v", out, err)
+	}
+}
