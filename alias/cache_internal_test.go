@@ -327,6 +327,16 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 		if len(c.marks.values) != 2 {
 			t.Errorf("%d marks", len(c.marks.values))
 		}
+		// The mark of b is evicted, then that of c, and then an old one, which
+		// must not hide that.
+		c.drop("d")
+		c.drop("e")
+		c.marks.values["d"].Value = aged[time.Time]{"d", c.now().Add(-time.Hour)}
+		c.drop("f")
+		time.Sleep(3*time.Minute - 1)
+		consistent("never written", true)
+		time.Sleep(time.Nanosecond)
+		consistent("never written", false)
 	})
 }
 

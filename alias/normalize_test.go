@@ -88,6 +88,7 @@ func TestNormalizeKeepsFlagsOfRegions(t *testing.T) {
 		"🏴\U000e007f":                     "🏴", // spells nothing
 		"🏴\U000e0067\U000e0062":           "🏴", // never ends
 		"🏴\U000e0067\U000e0041\U000e007f": "🏴", // no region has capital letters
+		"🏁\U000e0067\U000e0062\U000e007f": "🏁",
 		scotland + "\U000e0067":           scotland,
 		"🏴\u200b" + scotland[len("🏴"):]:   "🏴",
 	} {
