@@ -427,3 +427,21 @@ func TestCacheEnd(t *testing.T) {
 		})
 	}
 }
+
+// A writer that wrote nothing leaves no mark, and leaves the books unchanged.
+func TestCacheEndWithoutAWrite(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		f, _ := c.begin("a")
+		c.end("a", f, nil, false)
+		want(t, c, s, "a", "diskning", 1)
+		f, before := c.begin("a")
+		if _, err := c.refresh(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		c.end("a", f, before, false)
+		want(t, c, s, "a", "diskning", 2)
+		if s.consistent != 1 || c.wrote("a") || len(c.flights) != 0 {
+			t.Errorf("%d consistent reads, a mark: %v, %d flights", s.consistent, c.wrote("a"), len(c.flights))
+		}
+	})
+}

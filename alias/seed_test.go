@@ -172,6 +172,10 @@ func TestBadSeeds(t *testing.T) {
 	if all, err := f.All(t.Context(), chat); err != nil || len(all) != 1 || all[0].Phrase != "a" {
 		t.Errorf("All: %+v, %v", all, err)
 	}
+	alone := func() { _, err = f.Seed(t.Context(), "-200", map[string]string{"": "B"}) }
+	if cost := f.db.Meter(alone); cost.Requests != 0 || err == nil {
+		t.Errorf("bad input alone: %v, %v", cost, err)
+	}
 }
 
 // A put whose reply was lost finds its own row, as the doc comment says.

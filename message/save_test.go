@@ -26,6 +26,7 @@ func TestSaveAndGet(t *testing.T) {
 			At: noon.Add(-1234 * time.Millisecond),
 		},
 		"largest sequence":  {Scope: chat, Seq: 1<<63 - 1, At: noon},
+		"an hour ahead":     {Scope: chat, Seq: 2, At: noon.Add(time.Hour)},
 		"38 digits":         {Scope: chat, Seq: 3, Actor: strings.Repeat("9", 38), At: noon},
 		"text of 390 KB":    {Scope: chat, Seq: 4, Text: strings.Repeat("å", 195*1024), At: noon},
 		"long ago":          {Scope: chat, Seq: 5, At: time.UnixMilli(100_000_000_000).UTC()},
@@ -171,6 +172,7 @@ func TestRetention(t *testing.T) {
 	}{
 		{noon.Add(kept - time.Hour - time.Second), []int64{2, 1}},
 		{noon.Add(kept - time.Hour), []int64{2}},
+		{noon.Add(kept - skew - time.Minute - time.Millisecond), []int64{2}}, // the window may not have expired
 		{noon.Add(kept - skew - time.Minute), []int64{2}},
 		{noon.Add(kept), nil},
 	} {

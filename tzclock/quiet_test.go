@@ -16,6 +16,35 @@ func mustQuiet(t testing.TB, text string) tzclock.Quiet {
 	return q
 }
 
+// Times without an offset are in Stockholm; an offset tells the first of two
+// equal ones from the second.
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ quiet, at, ends string }{
+		{"22:00-07:00", "2026-01-15T21:59:59+01:00", ""},
+		{"22:00-07:00", "2026-01-15T22:00:00+01:00", "2026-01-16T07:00:00+01:00"},
+		{"22:00-07:00", "2026-01-16T06:59:59+01:00", "2026-01-16T07:00:00+01:00"},
+		{"22:00-07:00", "2026-03-28T22:00:00+01:00", "2026-03-29T07:00:00+02:00"}, // eight hours
+		{"22:00-00:00", "2026-01-15T23:59:59+01:00", "2026-01-16T00:00:00+01:00"},
+		{"02:15-02:45", "2026-03-29T01:59:59+01:00", ""},                          // nor any of this
+		{"22:00-02:30", "2026-10-25T01:00:00+02:00", "2026-10-25T02:30:00+02:00"}, // the first 02:30
+		{"02:45-04:00", "2026-10-25T02:50:00+02:00", "2026-10-25T02:00:00+01:00"}, // put back out of them
+	} {
+		at, err := time.Parse(time.RFC3339, tc.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := mustQuiet(t, tc.quiet)
+		if got := q.Contains(tzclock.Stockholm, at); got != (tc.ends != "") {
+			t.Errorf("%v: Contains(%s) = %v", q, tc.at, got)
+		}
+		end, ok := q.Ends(tzclock.Stockholm, at)
+		if ok != (tc.ends != "") || ok && end.Format(time.RFC3339) != tc.ends {
+			t.Errorf("%v: Ends(%s) = %v, %v, want %s", q, tc.at, end, ok, tc.ends)
+		}
+	}
+}
+
 // On 31 December of a leap year that a zone's file does not list, package time
 // reports that the span of the offset has ended already.
 func TestQuietOnALeapYearsLastDay(t *testing.T) {

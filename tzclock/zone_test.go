@@ -61,6 +61,7 @@ func TestZoneRefusals(t *testing.T) {
 	for name, reason := range map[string]string{
 		"":                      "never assumed",
 		"Local":                 "different machines",
+		"localtime":             "different machines",
 		"posixrules":            "different machines",
 		"Mars/Olympus_Mons":     `"Mars/Olympus_Mons", for which there is no zone data`,
 		"Europe/Stockholm ":     `import _ "time/tzdata" in main`,
