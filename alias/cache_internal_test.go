@@ -111,11 +111,7 @@ func TestCacheTimesDiffer(t *testing.T) {
 		for i := range 50 {
 			scope := fmt.Sprint(i)
 			want(t, c, s, scope, "diskning", i+1)
-			ttl := c.slots.get(scope).ttl
-			if ttl > 5*time.Minute || ttl < 4*time.Minute+30*time.Second {
-				t.Errorf("kept for %v", ttl)
-			}
-			ttls[ttl] = true
+			ttls[c.slots.get(scope).ttl] = true
 		}
 		if len(ttls) < 40 {
 			t.Errorf("%d different times of 50", len(ttls))
@@ -381,16 +377,6 @@ func TestCacheErase(t *testing.T) {
 		}
 		if b, err := c.lately(t.Context(), "a"); err != nil || b.entries["disk"].Name != "torkning" {
 			t.Errorf("lately: %v, %v", b, err)
-		}
-	})
-}
-
-func TestNoCache(t *testing.T) {
-	bubble(t, Config{NoCache: true}, func(t *testing.T, c *cache, s *source) {
-		want(t, c, s, "a", "diskning", 1)
-		want(t, c, s, "a", "diskning", 2)
-		if s.consistent != 0 || len(c.slots.values) != 0 {
-			t.Errorf("%d consistent reads; %d slots", s.consistent, len(c.slots.values))
 		}
 	})
 }

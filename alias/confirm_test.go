@@ -111,13 +111,11 @@ func TestConfirmMeetsAnother(t *testing.T) {
 		name  string
 		count int64
 	}{
-		"another confirmation":    {func(w writer) { do(w.t, event.Created)(w.confirm("diskning", 4)) }, "created", "diskning", 10},
 		"the same":                {func(w writer) { do(w.t, event.Created)(w.confirm("diskning", 5)) }, "duplicate", "diskning", 9},
 		"a correction":            {func(w writer) { do(w.t, event.Created)(w.correct("torkning", 50)) }, "taken by torkning", "torkning", 0},
 		"a later correction":      {func(w writer) { do(w.t, event.Created)(w.correct("diskning", 4)) }, "superseded", "diskning", 8},
 		"a Forget":                {func(w writer) { do(w.t, event.Created)(w.forget(50)) }, "not found", "", 0},
 		"all that is remembered":  {func(w writer) { many(w, 4, 3, 2, 1, 0, -1, -2, -3) }, "too old", "diskning", 16},
-		"all but one":             {func(w writer) { many(w, 4, 3, 2, 1, 0, -1, -2) }, "created", "diskning", 16},
 		"a count by format 1":     {func(w writer) { format1(w, 5) }, "duplicate", "diskning", 9},
 		"a later one by format 1": {func(w writer) { format1(w, 4) }, "too old", "diskning", 9},
 		"an earlier by format 1":  {func(w writer) { format1(w, 6) }, "created", "diskning", 10},

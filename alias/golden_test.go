@@ -77,9 +77,6 @@ func TestAnotherPrefixIsAnotherBook(t *testing.T) {
 	if got, err := f.PhrasesOf(t.Context(), chat, "diskning"); err != nil || len(got) != 0 {
 		t.Errorf("PhrasesOf the other book: %v, %v", got, err)
 	}
-	if got, err := people.PhrasesOf(t.Context(), chat, "diskning"); err != nil || len(got) != 1 {
-		t.Errorf("PhrasesOf: %v, %v", got, err)
-	}
 }
 
 // older is the alias that is read from the item of the TypeScript system.
@@ -97,14 +94,12 @@ func TestOlderItemsInEveryForm(t *testing.T) {
 	}{
 		"as it was":        {nil, func(*alias.Alias) {}},
 		"no confirmations": {map[string]any{"confirmations": nil}, func(a *alias.Alias) { a.Confirmations = 0 }},
-		"no source":        {map[string]any{"source": nil}, func(a *alias.Alias) { a.Source = "" }},
 		"no times": {map[string]any{"createdAt": nil, "updatedAt": nil}, func(a *alias.Alias) {
 			a.CreatedAt, a.UpdatedAt = time.Time{}, time.Time{}
 		}},
 		"a number for the actor": {map[string]any{"learnedFrom": n("42")}, func(*alias.Alias) {}},
 		"milliseconds":           {map[string]any{"createdAt": n("1771324200000")}, func(a *alias.Alias) { a.CreatedAt = at }},
 		"seconds":                {map[string]any{"createdAt": n("1771324200")}, func(a *alias.Alias) { a.CreatedAt = at }},
-		"another precision":      {map[string]any{"createdAt": s("2026-02-17T10:30:00.000000Z")}, func(a *alias.Alias) { a.CreatedAt = at }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,16 +35,12 @@ func TestMatch(t *testing.T) {
 		want    []string
 	}{
 		{"nothing known", "", "diska", nil},
-		{"no text", "diska", "", nil},
-		{"the whole text", "diska", "diska", []string{"diska=diska"}},
-		{"in any case", "diska", "Jag har DISKAT, DISKA du", []string{"diska=DISKA"}},
 		{"only whole words", "disk", "diskmaskin avdisk disk_ disk2 2disk", nil},
 		{"beside punctuation", "disk", "(disk), «disk». disk-disk", []string{"disk=disk", "disk=disk", "disk=disk", "disk=disk"}},
 		{"before a Swedish ending", "wc|tv", "wc:n och TV:n", []string{"wc=wc", "tv=TV"}},
 		{"the longest", "dammsuga|dammsuga hallen|hallen", "dammsuga hallen", []string{"dammsuga hallen=dammsuga hallen"}},
 		{"the longest that ends with a word", "dammsuga|dammsuga hall", "dammsuga hallen", []string{"dammsuga=dammsuga"}},
 		{"from left to right, not overlapping", "a b|b c d|c", "a b c d", []string{"a b=a b", "c=c"}},
-		{"each time", "disk", "disk disk", []string{"disk=disk", "disk=disk"}},
 		{"across any white space", "ta disken", "ta\n\t\u00a0disken", []string{"ta disken=ta\n\t\u00a0disken"}},
 		{"not across punctuation", "ta disken", "ta, disken", nil},
 		{"with punctuation in the phrase", "t-shirt|c++", "T-shirt i C++!", []string{"t-shirt=T-shirt", "c++=C++"}},
@@ -53,10 +49,8 @@ func TestMatch(t *testing.T) {
 		{"not a letter without its mark", "x", "x\u030a x\u030ay yx\u030a", nil},
 		{"not before a letter behind a mark", "x\u030a", "x\u030ay", nil},
 		{"nothing shown between", "diska", "di\u200bs\u00adka\ufeff!", []string{"diska=di\u200bs\u00adka\ufeff"}},
-		{"folded longer", "strasse", "Straße", []string{"strasse=Straße"}},
 		{"not half a letter", "s|f", "ß ﬁ", nil},
 		{"pictures", "🧺|disk", "🧺disk🧺 🧺🧺", []string{"🧺=🧺", "disk=disk", "🧺=🧺", "🧺=🧺", "🧺=🧺"}},
-		{"a picture in another form", "❤", "❤\ufe0f ❤", []string{"❤=❤\ufe0f", "❤=❤"}},
 		{"a skin tone is the picture's", "👍|👍🏽", "👍🏽 👍🏿 👍", []string{"👍🏽=👍🏽", "👍=👍"}},
 		{"not out of a joined picture", "👨|👩|👨👩👧", "👨\u200d👩 👨\u200d👩\u200d👧", []string{"👨👩👧=👨\u200d👩\u200d👧"}},
 		{"a joiner at the end joins nothing", "👨|x", "👨\u200d x\u200d", []string{"👨=👨\u200d", "x=x\u200d"}},
@@ -66,7 +60,6 @@ func TestMatch(t *testing.T) {
 		{"nor behind a control", "disk", "x\x07\u200ddisk", []string{"disk=disk"}},
 		{"a joiner behind a picture joins", "👩|👨", "👨\u200d\u200b👩", nil},
 		{"not half of two flags", "🇪🇳|🇸🇪", "🇸🇪🇳🇴 🇳🇴🇸🇪", []string{"🇸🇪=🇸🇪", "🇸🇪=🇸🇪"}},
-		{"beside a joined picture", "disk|👩", "👨\u200d👩disk", []string{"disk=disk"}},
 		{"what is no text is no character", "\ufffd", "\xff \ufffd", []string{"\ufffd=\ufffd"}},
 		{"a keycap", "1|1\u20e3", "1\ufe0f\u20e3 1", []string{"1\u20e3=1\ufe0f\u20e3", "1=1"}},
 		{"a region's flag", "🏴", "🏴\U000E0067\U000E0062\U000E007F 🏴", []string{"🏴=🏴"}},
@@ -131,21 +124,4 @@ func FuzzMatch(f *testing.F) {
 			}
 		}
 	})
-}
-
-func BenchmarkMatch(b *testing.B) {
-	var phrases []string
-	for _, verb := range strings.Fields("diska dammsuga tvätta moppa putsa handla laga städa sortera vika") {
-		for _, thing := range strings.Fields("köket hallen badrummet fönstren kläder mat disken skåpet") {
-			phrases = append(phrases, verb+" "+thing)
-		}
-	}
-	book := bookOf(phrases...)
-	text := strings.Repeat("Idag ska jag dammsuga hallen och sen tvätta kläder, okej? ", 5)
-	b.ReportAllocs()
-	for b.Loop() {
-		if len(book.match(text)) != 10 {
-			b.Fatal("not all found")
-		}
-	}
 }

@@ -63,23 +63,6 @@ func TestPutOfTheNameOfAnOlderSpelling(t *testing.T) {
 	w.readAs("diskning")
 }
 
-func TestSeedKeepsAnOlderSpelling(t *testing.T) {
-	t.Parallel()
-	w := newOlder(t)
-	done, err := w.f.Seed(t.Context(), chat, map[string]string{"ta disken": "diskning"})
-	if want := (alias.Seeded{Kept: 1}); err != nil || done != want {
-		t.Errorf("Seed: %+v, %v", done, err)
-	}
-	w.readAs("pantning")
-}
-
-func TestCorrectTakesOverAnOlderSpelling(t *testing.T) {
-	t.Parallel()
-	w := newOlder(t)
-	do(t, event.Created)(w.correct("diskning", 60))
-	w.readAs("diskning")
-}
-
 func TestForgetTakesOverAnOlderSpelling(t *testing.T) {
 	t.Parallel()
 	w := newOlder(t)
@@ -113,16 +96,6 @@ func TestTheNormalFormHidesOlderSpellings(t *testing.T) {
 	w.readAs("diskning")
 	w.f.write(t, golden(t, "forgotten"))
 	w.readAs("")
-}
-
-// The first of two older spellings, by sort key, owns the phrase.
-func TestOlderSpellingsOfOnePhrase(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("ta   disken"), "canonicalActivity": s("torkning")}))
-	w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
-	owner(t, "pantning")(w.put("torkning", 60))
-	w.f.resolves(t, chat, "ta disken", "pantning")
 }
 
 // Consulting the book costs nothing while it is in memory, also after writes of

@@ -33,14 +33,13 @@ func TestScopesAreApart(t *testing.T) {
 		do(t, event.Created)(f.Put(t.Context(), put))
 	}
 	for i, scope := range scopes {
-		want := []string{"ta disken"}
 		for name, ask := range map[string]func() ([]alias.Alias, error){
 			"All":       func() ([]alias.Alias, error) { return f.All(t.Context(), scope) },
 			"Refresh":   func() ([]alias.Alias, error) { return f.Refresh(t.Context(), scope) },
 			"PhrasesOf": func() ([]alias.Alias, error) { return f.PhrasesOf(t.Context(), scope, fmt.Sprint(i)) },
 		} {
 			got, err := ask()
-			if diff := cmp.Diff(want, phrasesOf(got)); err != nil || diff != "" || got[0].Name != fmt.Sprint(i) || got[0].Scope != scope {
+			if err != nil || len(got) != 1 || got[0].Name != fmt.Sprint(i) || got[0].Scope != scope {
 				t.Errorf("%s of %q: %v, %v", name, scope, got, err)
 			}
 		}

@@ -152,28 +152,7 @@ func TestCorrectMeetsAnother(t *testing.T) {
 			}
 			means(t, w.f, c.want, 0)
 			refused(t, event.ErrSuperseded)(w.correct("städning", 35))
-			if c.otherEvent == 20 {
-				refused(t, event.ErrSuperseded)(w.correct("städning", 25))
-			}
 		})
-	}
-}
-
-func TestForget(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	refused(t, alias.ErrNotFound)(w.forget(70))
-	do(t, event.Created)(w.put("diskning", 60))
-	refused(t, event.ErrSuperseded)(w.forget(65))
-	refused(t, event.ErrSuperseded)(w.forget(60))
-	do(t, event.Created)(w.forget(50))
-	do(t, event.Duplicate)(w.forget(50))
-	refused(t, alias.ErrNotFound)(w.forget(40))
-	refused(t, event.ErrSuperseded)(w.forget(55))
-	means(t, w.f, "", 0)
-	w.readAs("")
-	if got, err := w.f.PhrasesOf(t.Context(), chat, "diskning"); err != nil || len(got) != 0 {
-		t.Errorf("PhrasesOf: %v, %v", got, err)
 	}
 }
 
@@ -183,7 +162,11 @@ func TestForgottenStaysForgotten(t *testing.T) {
 	w := newWriter(t)
 	do(t, event.Created)(w.put("diskning", 60))
 	do(t, event.Created)(w.confirm("diskning", 55))
+	refused(t, event.ErrSuperseded)(w.forget(60))
 	do(t, event.Created)(w.forget(50))
+	do(t, event.Duplicate)(w.forget(50))
+	refused(t, event.ErrSuperseded)(w.forget(55))
+	w.readAs("")
 
 	refused(t, event.ErrSuperseded)(w.put("diskning", 60))
 	refused(t, event.ErrSuperseded)(w.put("diskning", 50))

@@ -29,13 +29,9 @@ func TestByActor(t *testing.T) {
 		{message.Range{NewestFirst: true}, []int64{3, 1, 2}},
 		{message.Range{Limit: 2}, []int64{2, 1}},
 		{message.Range{From: at(2)}, []int64{1, 3}},
-		{message.Range{From: at(2).Add(1)}, []int64{3}},
 		{message.Range{To: at(2)}, []int64{2}},
-		{message.Range{To: at(2).Add(1)}, []int64{2, 1}},
-		{message.Range{From: at(2), To: at(2)}, nil},
 		{message.Range{From: at(2), To: at(2).Add(time.Millisecond)}, []int64{1}},
 		{message.Range{From: time.Unix(-1, 0), To: time.Unix(math.MaxInt64/2, 0)}, []int64{2, 1, 3}},
-		{message.Range{From: time.Unix(math.MaxInt64/2, 0)}, nil},
 		{message.Range{From: time.Unix(-1, 0), To: time.Unix(math.MaxInt64, 0)}, []int64{2, 1, 3}}, // which Before takes for long past
 	} {
 		if got := seqs(t, e.ByActor(t.Context(), anna, tc.r)); !cmp.Equal(got, tc.want) {

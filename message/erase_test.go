@@ -119,15 +119,6 @@ func TestEraseBesideAWriter(t *testing.T) {
 			t.Errorf("%d stood before and stands, %v", m.Seq, err)
 		}
 	}
-	e.db.Heal()
-	for range 2 {
-		if _, err := e.Erase(t.Context(), chat); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := count(t, e, chat); n != 0 {
-		t.Errorf("%d stand", n)
-	}
 }
 
 // Raw goes and all else stays, by whichever reply is heard; nothing comes back of what

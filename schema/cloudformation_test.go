@@ -61,12 +61,7 @@ func ExampleCloudFormation() {
 // properties returns those of the one table, from JSON as a template has it.
 func properties(t *testing.T, table schema.Table) map[string]any {
 	t.Helper()
-	return resource(t, table)["Properties"].(map[string]any)
-}
-
-func resource(t *testing.T, tables ...schema.Table) map[string]any {
-	t.Helper()
-	resources, err := schema.CloudFormation(tables...)
+	resources, err := schema.CloudFormation(table)
 	if err != nil || len(resources) != 1 {
 		t.Fatalf("%d resources, %v", len(resources), err)
 	}
@@ -78,22 +73,11 @@ func resource(t *testing.T, tables ...schema.Table) map[string]any {
 	if err := json.Unmarshal(text, &read); err != nil {
 		t.Fatal(err)
 	}
-	return read[schema.LogicalID(tables[0].Name)]
-}
-
-func TestPoliciesOfAStack(t *testing.T) {
-	t.Parallel()
-	kept := table("messages")
-	kept.Retain = true
-	for want, tables := range map[string][]schema.Table{
-		"Delete": {table("messages")},
-		"Retain": {table("messages"), kept}, // one that asks for it is enough
-	} {
-		got := resource(t, tables...)
-		if got["DeletionPolicy"] != want || got["UpdateReplacePolicy"] != want || got["Type"] != "AWS::DynamoDB::Table" {
-			t.Errorf("%v of %s, kept by %v and %v", got["Type"], want, got["DeletionPolicy"], got["UpdateReplacePolicy"])
-		}
+	resource := read[schema.LogicalID(table.Name)]
+	if got := resource["DeletionPolicy"]; (got == "Retain") != table.Retain || got != resource["UpdateReplacePolicy"] {
+		t.Errorf("Retain %v, kept by %v and %v", table.Retain, got, resource["UpdateReplacePolicy"])
 	}
+	return resource["Properties"].(map[string]any)
 }
 
 func TestCloudFormationRefuses(t *testing.T) {
@@ -112,21 +96,6 @@ func TestCloudFormationRefuses(t *testing.T) {
 	}
 }
 
-// nameOf is the table's name that a logical id is made from.
-func nameOf(t *testing.T, id string) string {
-	t.Helper()
-	if rest, ok := strings.CutPrefix(id, "table"); ok {
-		return strings.NewReplacer("ZZ", "Z", "ZD", "-", "ZU", "_", "ZP", ".").Replace(rest)
-	}
-	rest, ok := strings.CutSuffix(id, "Table")
-	if !ok {
-		t.Fatalf("logical id %s", id)
-	}
-	parts := regexp.MustCompile(`[A-Z][a-z0-9]*`).FindAllString(rest, -1)
-	return strings.ToLower(strings.Join(parts, "-"))
-}
-
-// A name can be read back from its logical id: so no two have the same.
 func TestLogicalIDsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
@@ -141,11 +110,12 @@ func TestLogicalIDsDoNotCollide(t *testing.T) {
 		}
 		names = append(names, string(name))
 	}
-	alphanumeric := regexp.MustCompile(`^[A-Za-z0-9]+$`)
+	alphanumeric, seen := regexp.MustCompile(`^[A-Za-z0-9]+$`), map[string]string{}
 	for _, name := range names {
 		id := schema.LogicalID(name)
-		if !alphanumeric.MatchString(id) || nameOf(t, id) != name {
-			t.Fatalf("the logical id of %s is %s, which is that of %s", name, id, nameOf(t, id))
+		if other, taken := seen[id]; !alphanumeric.MatchString(id) || taken && other != name {
+			t.Fatalf("the logical id of %s is %s, which is that of %s", name, id, other)
 		}
+		seen[id] = name
 	}
 }

@@ -115,7 +115,7 @@ func TestDiffNamesEachDifference(t *testing.T) {
 	if err := schema.Create(t.Context(), db.Client(), stands); err != nil {
 		t.Fatal(err)
 	}
-	const pk, byUser = "(chatId S, messageId N)", "(userId N, timestamp N)"
+	const pk = "(chatId S, messageId N)"
 	for name, tc := range map[string]struct {
 		change func(*schema.Table)
 		want   []schema.Difference
@@ -151,38 +151,12 @@ func TestDiffNamesEachDifference(t *testing.T) {
 			{What: "KMS key", Want: "alias/aws/dynamodb", InPlace: true},
 		}},
 		"what is the stack's": {func(t *schema.Table) { t.Retain = true }, nil},
-		"several": {func(t *schema.Table) { t.Indexes = nil }, []schema.Difference{
-			{What: "index by-day", Got: "(day S)", Tolerated: true, InPlace: true},
-			{What: "index by-user", Got: byUser, Tolerated: true, InPlace: true},
-		}},
 	} {
 		other := stands
 		other.Indexes = append([]schema.Index{}, stands.Indexes...)
 		tc.change(&other)
 		differs(t, name, db.Client(), other, tc.want...)
 	}
-}
-
-// Where the definition asks for backups, an endpoint that knows none says so; and
-// Create, which could switch nothing on there, goes on.
-func TestBackupsOfAnEndpoint(t *testing.T) {
-	t.Parallel()
-	db := dynamotest.Open(t)
-	want := table(db.Name("messages"))
-	want.PointInTimeRecovery = true
-	if err := schema.Create(t.Context(), db.Client(), want); err != nil {
-		t.Fatal(err)
-	}
-	var has []schema.Difference
-	if !db.InProcess() {
-		has = append(has, schema.Difference{What: "point-in-time recovery", Want: "on", Got: "not known to this endpoint"})
-	}
-	differs(t, "as the endpoint has it", db.Client(), want, has...)
-
-	without := fake(db.Client(), map[string][]answer{"DescribeContinuousBackups": {unknown}})
-	differs(t, "unknown", without, want, schema.Difference{What: "point-in-time recovery", Want: "on", Got: "not known to this endpoint"})
-	want.PointInTimeRecovery = false
-	differs(t, "unknown, and not asked for", without, want)
 }
 
 func TestBackupsDiffer(t *testing.T) {
@@ -193,6 +167,9 @@ func TestBackupsDiffer(t *testing.T) {
 	if err := schema.Create(t.Context(), db.Client(), off, on); err != nil {
 		t.Fatal(err)
 	}
+	without := fake(db.Client(), map[string][]answer{"DescribeContinuousBackups": {unknown}})
+	differs(t, "unknown, and not asked for", without, off)
+	differs(t, "unknown", without, on, schema.Difference{What: "point-in-time recovery", Want: "on", Got: "not known to this endpoint"})
 	off.PointInTimeRecovery, on.PointInTimeRecovery = true, false
 	differs(t, "off", db.Client(), off, schema.Difference{What: "point-in-time recovery", Want: "on", InPlace: true})
 	differs(t, "on", db.Client(), on, schema.Difference{What: "point-in-time recovery", Got: "on", Tolerated: true, InPlace: true})

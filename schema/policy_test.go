@@ -232,8 +232,7 @@ func TestAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, account := range map[schema.ARN][3]string{
-		"arn:aws:dynamodb:*:123456789012:table/log":                    {"aws", "*", "123456789012"},
-		"arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/log": {"aws-us-gov", "us-gov-west-1", "123456789012"},
+		"arn:aws:dynamodb:*:123456789012:table/log": {"aws", "*", "123456789012"},
 	} {
 		got, err := doc.In(account[0], account[1], account[2])
 		if err != nil || got.Statement[0].Resource[0] != want {

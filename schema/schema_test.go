@@ -155,7 +155,6 @@ func TestMergeRefuses(t *testing.T) {
 func TestMergeNamesBothSides(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(one, two *schema.Table){
-		"two different keys, (chatId S, messageId N) and (chatId S)": func(_, two *schema.Table) { two.Key.Sort = schema.Attribute{} },
 		"two different keys, (userId N, timestamp N) and (userId N)": func(_, two *schema.Table) { two.Indexes[0].Key.Sort = schema.Attribute{} },
 		"two different settings of its TTL attribute, ttl and other": func(_, two *schema.Table) { two.TTL = "other" },
 		"two different settings of its KMS key, alias/a and alias/b": func(one, two *schema.Table) { one.KMSKey, two.KMSKey = "alias/a", "alias/b" },

@@ -21,25 +21,6 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// The definition that a stack gets is that of Create.
-func TestEncryption(t *testing.T) {
-	t.Parallel()
-	for key, want := range map[string]any{
-		"":                   nil,
-		"alias/ours":         map[string]any{"SSEEnabled": true, "SSEType": "KMS", "KMSMasterKeyId": "alias/ours"},
-		"alias/aws/dynamodb": map[string]any{"SSEEnabled": true, "SSEType": "KMS"},
-	} {
-		encrypted := table("messages")
-		encrypted.KMSKey = key
-		if diff := cmp.Diff(want, properties(t, encrypted)["SSESpecification"]); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", key, diff)
-		}
-		if sse := encrypted.Input().SSESpecification; (sse != nil) != (key != "") || sse != nil && !aws.ToBool(sse.Enabled) {
-			t.Errorf("%q is asked for by %+v", key, sse)
-		}
-	}
-}
-
 func wantMismatch(t *testing.T, err error, want string) {
 	t.Helper()
 	mismatch, ok := errors.AsType[*schema.MismatchError](err)

@@ -66,9 +66,8 @@ func TestDescribedKeys(t *testing.T) {
 	want := table("messages")
 	db := standing(t, want)
 	for got, key := range map[string][]types.KeySchemaElement{
-		"((chatId S, userId N), timestamp N)":              {element("chatId", "HASH"), element("userId", "HASH"), element("timestamp", "RANGE")},
-		"(userId N, messageId N, timestamp N)":             {element("userId", "HASH"), element("messageId", "RANGE"), element("timestamp", "RANGE")},
-		"((userId N, chatId S), messageId N, messageId N)": {element("userId", "HASH"), element("chatId", "HASH"), element("messageId", "RANGE"), element("messageId", "RANGE")},
+		"((chatId S, userId N), timestamp N)":  {element("chatId", "HASH"), element("userId", "HASH"), element("timestamp", "RANGE")},
+		"(userId N, messageId N, timestamp N)": {element("userId", "HASH"), element("messageId", "RANGE"), element("timestamp", "RANGE")},
 	} {
 		differs(t, got, described(db, func(d *types.TableDescription) { d.GlobalSecondaryIndexes[0].KeySchema = key }), want,
 			schema.Difference{What: "index by-user", Want: "(userId N, timestamp N)", Got: got, InPlace: true})
@@ -125,8 +124,8 @@ func TestKMSKeys(t *testing.T) {
 		{"", encrypted(arn), arn},
 		{"alias/aws/dynamodb", encrypted(arn), ""},
 		{"alias/aws/dynamodb", encrypted(""), ""},
-		{"alias/ours", encrypted(arn), ""},
 		{"arn:aws:kms:eu-north-1:111122223333:alias/ours", encrypted(arn), ""},
+		{"alias/ours", encrypted(arn), ""},
 		{"alias/ours", encrypted(""), "alias/aws/dynamodb"},
 		{"alias/ours", encrypted("alias/theirs"), "alias/theirs"},
 		{arn, encrypted(arn), ""},

@@ -22,6 +22,7 @@ func TestParseDate(t *testing.T) {
 		"2026-03-29": date(2026, time.March, 29),
 		"2024-02-29": date(2024, time.February, 29),
 		"2000-02-29": date(2000, time.February, 29),
+		"0001-01-01": date(1, time.January, 1),
 		"9999-12-31": date(9999, time.December, 31),
 	} {
 		got, err := tzclock.ParseDate(text)
@@ -44,11 +45,6 @@ func TestParseDate(t *testing.T) {
 
 func TestCheckDate(t *testing.T) {
 	t.Parallel()
-	for _, d := range []tzclock.Date{date(1, 1, 1), date(2024, 2, 29), date(9999, 12, 31)} {
-		if err := d.Check("counter", "Date"); err != nil {
-			t.Errorf("%v: %v", d, err)
-		}
-	}
 	wantBadInput(t, "zero", tzclock.Date{}.Check("counter", "Date"), "counter", "Date", "must be given")
 	for text, d := range map[string]tzclock.Date{ // what is not a day has a text, for error messages
 		"2026-02-29": date(2026, 2, 29), "2026-13-01": date(2026, 13, 1), "2026-00-01": date(2026, 0, 1), "2026-01-00": date(2026, 1, 0),

@@ -67,14 +67,3 @@ func TestWeek(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkDay is what a counter asks of each event: its day, when that ends,
-// and its text. This is the dear case: a day near a change of clocks.
-func BenchmarkDay(b *testing.B) {
-	at := time.UnixMilli(1774785600000)
-	b.ReportAllocs()
-	for b.Loop() {
-		day := tzclock.Stockholm.Date(at)
-		_, _ = tzclock.Stockholm.End(day), day.String()
-	}
-}

