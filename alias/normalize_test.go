@@ -3,6 +3,7 @@ package alias_test
 import (
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -164,4 +165,34 @@ func marks(text string) bool {
 		}
 	}
 	return false
+}
+
+// Laws: the normal form of every character is a fixed point, alone and under
+// marks that reorder, compose and fold, and the same in either case.
+func TestNormalizeEveryCharacter(t *testing.T) {
+	t.Parallel()
+	for r := ' '; r <= unicode.MaxRune; r++ {
+		if !unicode.IsGraphic(r) || unicode.In(r, unicode.Han, unicode.Hangul, unicode.Tangut) {
+			continue // many, with neither case nor marks
+		}
+		for _, marks := range []string{"", "\u0345\u0323\u0301"} {
+			normal, err := alias.Normalize(string(r) + marks)
+			if err != nil {
+				continue // white space, what shows nothing
+			}
+			if again, err := alias.Normalize(normal); err != nil || again != normal {
+				t.Errorf("%U%+q: %+q, and of that %+q, %v", r, marks, normal, again, err)
+			}
+			if !norm.NFC.IsNormalString(normal) {
+				t.Errorf("%U%+q: %+q is not NFC", r, marks, normal)
+			}
+			other := unicode.SimpleFold(r)
+			if r == '\u0345' || other == '\u0345' { // a mark in one case, a letter in the other
+				continue
+			}
+			if folded, err := alias.Normalize(string(other) + marks); err != nil || folded != normal {
+				t.Errorf("%U%+q: %+q, but of %U %+q, %v", r, marks, normal, other, folded, err)
+			}
+		}
+	}
 }

@@ -113,3 +113,23 @@ func TestTypeScriptRowPastItsTTL(t *testing.T) {
 		}
 	}
 }
+
+// Only who asks for the time of the last write needs to read it.
+func TestUpdatedAtOfAnotherType(t *testing.T) {
+	t.Parallel()
+	e := open(t, counter.Config{})
+	ev := message(t, noon, 1)
+	e.take(t, ev, 1)
+	row := e.row(t, day)
+	row["updatedAt"] = item.Digits("1774785600000")
+	e.put(t, row)
+	if grant := e.take(t, ev, 1); !grant.OK || grant.Outcome != event.Duplicate {
+		t.Errorf("a redelivery: %+v", grant)
+	}
+	if grant := e.take(t, message(t, noon, 2), 1); grant.OK || grant.Used != 1 {
+		t.Errorf("above the cap: %+v", grant)
+	}
+	if count, err := e.Get(t.Context(), chat, day); err == nil || count != (counter.Count{}) {
+		t.Errorf("Get = %v, %v, want an error", count, err)
+	}
+}

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -346,4 +348,30 @@ func TestPricesBeyondTheFirstCall(t *testing.T) {
 		})
 		must(t, err)
 	}, dynamotest.Price{Requests: 3, WCU: 6})
+}
+
+// A request reads up to 1 MB, however small the rows are.
+func TestListReadsAMegabyteOfSmallRows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const rows = 17000
+	for i := 0; i < rows; i += 25 {
+		var puts []types.WriteRequest
+		for n := range 25 {
+			row := ddb.Item{"pk": item.S(fmt.Sprintf("a:%d", i+n)), "seenAt": item.S("2026-03-15T12:00:00.000Z")}
+			puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: row}})
+		}
+		_, err := b.client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{b.table: puts}})
+		must(t, err)
+	}
+	n := 0
+	cost := b.db.Meter(func() {
+		for _, err := range b.ops(t, b.store(t, ledger.Config{})).List(t.Context(), ledger.Filter{}) {
+			must(t, err)
+			n++
+		}
+	})
+	if n != rows || cost.Requests != 1 {
+		t.Errorf("%d rows in %d requests", n, cost.Requests)
+	}
 }

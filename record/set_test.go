@@ -60,13 +60,6 @@ func mustSet(t *testing.T, rows *record.Rows[string], s record.Set, want string)
 	}
 }
 
-func wantStatus(t *testing.T, rows *record.Rows[string], want string) {
-	t.Helper()
-	if got, ok, err := rows.Get(t.Context(), "p", "s"); got != want || !ok || err != nil {
-		t.Errorf("Get = %q, %v, %v, want %q", got, ok, err, want)
-	}
-}
-
 // An attribute of the Kind that the event does not give is removed, and so is one
 // with a nil value. All others stay.
 func TestSetRow(t *testing.T) {
