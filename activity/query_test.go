@@ -410,4 +410,6 @@ func TestCursorsAreRefused(t *testing.T) {
 		err := refused(t, way(t.Context(), activity.Range{NewestFirst: true, Cursor: own}))
 		wantInputError(t, err, "Range.Cursor is damaged or belongs to another query")
 	}
+	notATime := activity.Range{Cursor: cursor.Encode("ByActor", []string{"soon", home, id})}
+	wantInputError(t, refused(t, silent(t).ByActor(t.Context(), martin, notATime)), "Range.Cursor points to a row outside the range")
 }

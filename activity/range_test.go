@@ -63,6 +63,9 @@ func TestRangesBeyondAllTimes(t *testing.T) {
 					t.Errorf("%s %d: count is %d and %v, want %d", what, beyond.Unix(), n, err, len(tc.want))
 				}
 			}
+			if n, err := acts.Count(t.Context(), activity.Filter{Scope: home, From: monday, To: beyond}); n != len(all) || err != nil {
+				t.Errorf("from then up to beyond %d: count is %d and %v", beyond.Unix(), n, err)
+			}
 			for _, r := range []activity.Range{{From: beyond, To: monday}, {From: monday, To: before}} {
 				wantInputError(t, refused(t, way(t.Context(), r)), "Range.To lies before From")
 			}

@@ -234,6 +234,7 @@ func TestNewRefuses(t *testing.T) {
 		"no table":       {db, "", ema.Config{}, "table"},
 		"no such name":   {db, "homeops", ema.Config{Names: map[string]string{"value": "x"}}, `Config.Names["value"]`},
 		"a long prefix":  {db, "homeops", ema.Config{Prefix: strings.Repeat("A", 256)}, "Config.Prefix"},
+		"no UTF-8":       {db, "homeops", ema.Config{Prefix: "A\xff"}, "Config.Prefix"},
 		"prefix of two":  {db, "homeops", ema.Config{Prefix: "A#B"}, "Config.Prefix"},
 		"negative alpha": {db, "homeops", ema.Config{Alpha: -0.1}, "Config.Alpha"},
 		"alpha above 1":  {db, "homeops", ema.Config{Alpha: 1.1}, "Config.Alpha"},

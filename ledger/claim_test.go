@@ -158,6 +158,9 @@ func TestExpiredRowsAreClaimedAnew(t *testing.T) {
 		b, store := opened(t, ledger.Config{MaxAttempts: 1, Retention: 24 * time.Hour})
 		old := mustClaim(t, store, order)
 		leave(t, old)
+		row := b.row(t, order.Key)
+		row["notes"] = item.S("of another system")
+		b.put(t, row)
 
 		other := ledger.Request{Key: order.Key, Payload: []byte("another")}
 		b.clock.Add(24*time.Hour - time.Second)
@@ -175,6 +178,9 @@ func TestExpiredRowsAreClaimedAnew(t *testing.T) {
 		r := mustGet(t, store, order.Key)
 		if r.Result != nil || r.LastError != "" || !r.SeenAt.Equal(b.clock.Now()) {
 			t.Errorf("%s: something of the old life is left: %+v", name, r)
+		}
+		if notes := b.row(t, order.Key)["notes"]; notes != nil {
+			t.Errorf("%s: the old notes are left: %v", name, notes)
 		}
 		wantErr(t, name+", the old claim", old.Complete(t.Context(), "old"), ledger.ErrLeaseLost)
 	}

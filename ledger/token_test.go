@@ -150,7 +150,8 @@ func TestTextThatIsNotAToken(t *testing.T) {
 	day, minute := int64(24*time.Hour), int64(time.Minute)
 	for name, text := range map[string]string{
 		"empty":               "",
-		"changed":             good[:8] + "x" + good[9:],
+		"a changed term":      good[:8] + "x" + good[9:],
+		"a changed key":       good[:len(good)-9] + "-" + good[len(good)-8:],
 		"of a later version":  sealed("\x02" + varints(1, minute, day)[1:] + "\x01nk"),
 		"too long":            strings.Repeat("A", 5000),
 		"no nonce":            sealed(varints(1, minute, day)),
