@@ -141,7 +141,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%v, and nowhere %q\n%s", err, want, out.String())
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(o.root, "log")); err != nil || strings.Count(string(text), "\n") != 3 {
+	if text, err := os.ReadFile(filepath.Join(o.root, "folder", "log")); err != nil || strings.Count(string(text), "\n") != 3 {
 		t.Errorf("not three results: %v\n%s", err, text)
 	}
 }
