@@ -60,7 +60,6 @@ type Alias struct {
 	NamedBy event.Event
 
 	CreatedAt time.Time // zero if a row of an older system lacks it
-	UpdatedAt time.Time
 }
 
 // Config of a Store. The zero Config works.
@@ -86,14 +85,9 @@ type Config struct {
 	// for each book that it reads, each time by another amount, up to a tenth.
 	// So processes that started together do not read again together. For
 	// CacheTTL after a write to a scope, this Store's reads of the scope's book
-	// are consistent, even with NoCache. Defaults to 5 minutes.
+	// are consistent, even with NoCache. Defaults to 5 minutes. A Store keeps the
+	// books of 1,000 scopes, and gives up the one that was read longest ago.
 	CacheTTL time.Duration
-
-	// CacheScopes is how many books this Store keeps in memory. It is also the
-	// number of scopes that this Store remembers having written to. Evicted
-	// first is the book that was read longest ago, or the scope whose last
-	// write is longest ago. Defaults to 1,000.
-	CacheScopes int
 
 	// NoCache keeps books out of memory: every question about a scope and every
 	// Put, Correct, Forget and Seed reads the scope's book. Questions at the
@@ -112,9 +106,8 @@ type Config struct {
 
 // The defaults of Config.
 const (
-	defaultPrefix      = "ALIAS"
-	defaultCacheTTL    = 5 * time.Minute
-	defaultCacheScopes = 1000
+	defaultPrefix   = "ALIAS"
+	defaultCacheTTL = 5 * time.Minute
 )
 
 func (c *Config) fill() {
@@ -127,9 +120,6 @@ func (c *Config) fill() {
 	if c.CacheTTL == 0 {
 		c.CacheTTL = defaultCacheTTL
 	}
-	if c.CacheScopes == 0 {
-		c.CacheScopes = defaultCacheScopes
-	}
 }
 
 func (c *Config) validate() error {
@@ -141,9 +131,6 @@ func (c *Config) validate() error {
 	}
 	if c.CacheTTL < 0 {
 		return event.BadInput(pkg, "Config.CacheTTL", "must not be negative; NoCache switches the cache off")
-	}
-	if c.CacheScopes < 0 {
-		return event.BadInput(pkg, "Config.CacheScopes", "must not be negative; NoCache switches the cache off")
 	}
 	return nil
 }

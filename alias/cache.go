@@ -8,6 +8,11 @@ import (
 	"time"
 )
 
+// cacheScopes is how many books a cache keeps, and how many scopes it remembers
+// that this process wrote to. Evicted first is what was read, or written, longest
+// ago.
+const cacheScopes = 1000
+
 // cache keeps the books of scopes. Books are complete, so a phrase that is not
 // in its book is known to be unknown.
 type cache struct {
@@ -58,7 +63,7 @@ type flight struct {
 
 func newCache(c Config, fetch func(context.Context, string, bool) (*book, error)) *cache {
 	return &cache{
-		now: c.Now, fetch: fetch, ttl: c.CacheTTL, most: c.CacheScopes, off: c.NoCache,
+		now: c.Now, fetch: fetch, ttl: c.CacheTTL, most: cacheScopes, off: c.NoCache,
 		slots: newByAge[*slot](), flights: map[string]*flight{}, marks: newByAge[time.Time](),
 	}
 }

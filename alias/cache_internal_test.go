@@ -275,8 +275,12 @@ func TestCacheRefreshesSideBySide(t *testing.T) {
 	})
 }
 
+// KeepOneBook lets tests evict a book without reading a thousand others.
+func (s *Store) KeepOneBook() { s.cache.most = 1 }
+
 func TestCacheGivesUpTheOldest(t *testing.T) {
-	bubble(t, Config{CacheScopes: 2}, func(t *testing.T, c *cache, s *source) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		c.most = 2
 		for i, scope := range []string{"a", "b", "c"} {
 			want(t, c, s, scope, "diskning", i+1)
 			time.Sleep(time.Second)
@@ -297,7 +301,8 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 // After marks were evicted, it is unknown which scopes were written to: all are
 // read consistently until the latest of those marks would have expired.
 func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
-	bubble(t, Config{CacheScopes: 2, NoCache: true}, func(t *testing.T, c *cache, s *source) {
+	bubble(t, Config{NoCache: true}, func(t *testing.T, c *cache, s *source) {
+		c.most = 2
 		reads := 0
 		consistent := func(scope string, yes bool) {
 			t.Helper()

@@ -22,7 +22,6 @@ func TestNewRefuses(t *testing.T) {
 		"Config.Prefix":        {client, "homeops", alias.Config{Prefix: "A#B"}},
 		`Config.Names["GSI1"]`: {client, "homeops", alias.Config{Names: map[string]string{"GSI1": "the index"}}},
 		"Config.CacheTTL":      {client, "homeops", alias.Config{CacheTTL: -time.Second}},
-		"Config.CacheScopes":   {client, "homeops", alias.Config{CacheScopes: -1}},
 	} {
 		_, err := alias.New(c.api, c.table, &c.cfg)
 		recordtest.WantBad(t, err, "alias", field)

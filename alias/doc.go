@@ -94,10 +94,9 @@
 //   - A Store's reads see the Store's own writes. For Config.CacheTTL after a
 //     write to a scope, the Store reads that scope consistently. After that
 //     time, eventually consistent reads have caught up, unless CacheTTL is
-//     below a few seconds. If the Store writes to more than Config.CacheScopes
-//     scopes within Config.CacheTTL, it reads all scopes consistently. Only
-//     PhrasesOf may miss a write: it reads the index, which cannot be read
-//     consistently.
+//     below a few seconds. If the Store writes to more than 1,000 scopes within
+//     Config.CacheTTL, it reads all scopes consistently. Only PhrasesOf may miss
+//     a write: it reads the index, which cannot be read consistently.
 //   - A Store sees another process's writes when its cache expires, after
 //     Config.CacheTTL at most, or after Refresh.
 //

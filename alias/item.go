@@ -134,7 +134,7 @@ func decode(scope string, it ddb.Item) (row, error) {
 	var err [6]error
 	r.Confirmations, err[0] = item.Int(it, attrConfirmations)
 	r.CreatedAt, err[1] = timeOf(it, attrCreatedAt)
-	r.UpdatedAt, err[2] = timeOf(it, attrUpdatedAt)
+	_, err[2] = timeOf(it, attrUpdatedAt) // what is damaged shows before a write replaces it
 	r.NamedBy, err[3] = eventOf(it, attrNamedBy)
 	r.confirmedBy, err[4] = eventOf(it, attrConfirmedBy)
 	r.confirmers, err[5] = eventsOf(it, attrConfirmers)

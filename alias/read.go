@@ -30,7 +30,7 @@ var (
 // eventually consistent, except in three cases: for [Config].CacheTTL after a
 // write of this Store to the scope, after a [Store.Refresh] whose book the
 // cache could not keep, and after writes of this Store to more than
-// [Config].CacheScopes scopes within CacheTTL.
+// 1,000 scopes within CacheTTL.
 //
 // Price: 1 request, 0.5 RCU. If the scope's book is not in memory, each 4 KB of
 // the book (about 18 seeds) costs 0.5 RCU, and each MB takes 1 request. If the

@@ -22,20 +22,11 @@ var unknown = expression{
 	names:     item.Names(attrPK),
 }
 
-// Seeded is what a Seed did.
-type Seeded struct {
-	// Created is the number of new phrases that Seed wrote.
-	Created int
-	// Kept is the number of phrases that were in the book, under any name or
-	// forgotten. It includes a new phrase if the reply to its write was lost and
-	// the repeated write found it.
-	Kept int
-}
-
 // Seed adds to the scope's book those phrases of the application's own
 // vocabulary that the book lacks. seeds maps each phrase to its name. Seed does
 // not change phrases that were learned, corrected or forgotten, or phrases in
-// an older system's spelling. Many processes may call Seed at once, each of
+// an older system's spelling. It returns the number of phrases that it wrote,
+// without a phrase that it found after the reply to its write was lost. Many processes may call Seed at once, each of
 // them at every start.
 //
 // If some phrases fail, Seed goes on with the others. At its end it returns an
@@ -48,13 +39,13 @@ type Seeded struct {
 // book, as [Store.All] does. Then it writes the phrases that the book lacks, 8
 // at a time. Each takes 1 request and 2 WCU. If the book has all phrases, Seed
 // writes nothing.
-func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string) (Seeded, error) {
+func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string) (created int, _ error) {
 	if _, err := s.partition(scope); err != nil {
-		return Seeded{}, check.Positional(err)
+		return 0, check.Positional(err)
 	}
 	planned, bad := s.plan(scope, seeds)
 	if len(bad) > 0 && len(planned) == 0 {
-		return Seeded{}, leftover(bad)
+		return 0, leftover(bad)
 	}
 	// After the writes all rows are known, so nobody needs to read them again:
 	// until then all callers that ask for the book wait for this flight.
@@ -65,18 +56,17 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	if b == nil {
 		var err error
 		if b, err = s.fetch(ctx, scope, s.cache.wrote(scope)); err != nil {
-			return Seeded{}, s.wrap("Seed", err)
+			return 0, s.wrap("Seed", err)
 		}
 	}
 	lacking := slices.DeleteFunc(planned, func(s seed) bool { return b.has(s.phrase) })
 	wrote = len(lacking) > 0
 	s.plantAll(ctx, lacking)
-	done, rows, left := harvest(lacking)
-	done.Kept += len(planned) - len(lacking)
+	created, rows, left := harvest(lacking)
 	if left == nil {
 		after = newBook(append(slices.Clone(b.rows), rows...), b.read)
 	}
-	return done, leftover(append(left, bad...))
+	return created, leftover(append(left, bad...))
 }
 
 // leftover is the error that names the leftovers, nil without any.
@@ -89,20 +79,18 @@ func leftover(left []event.Leftover) error {
 }
 
 // harvest sums up the results of the seeds.
-func harvest(seeds []seed) (done Seeded, rows []row, left []event.Leftover) {
+func harvest(seeds []seed) (created int, rows []row, left []event.Leftover) {
 	for _, seed := range seeds {
-		switch {
-		case seed.err != nil:
+		if seed.err != nil {
 			left = append(left, event.Leftover{Key: seed.given, Err: seed.err})
 			continue
-		case seed.created:
-			done.Created++
-		default:
-			done.Kept++
+		}
+		if seed.created {
+			created++
 		}
 		rows = append(rows, seed.stands)
 	}
-	return done, rows, left
+	return created, rows, left
 }
 
 // seed is one phrase and its result.

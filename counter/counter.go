@@ -141,7 +141,7 @@ func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, 
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	if err := zone.Check(pkg, "zone"); err != nil {
+	if err := check.Zone(pkg, "zone", zone); err != nil {
 		return nil, err
 	}
 	if err := s.cfg.validate(); err != nil {

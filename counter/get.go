@@ -35,7 +35,7 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return Count{}, err
 	}
-	if err := day.Check(pkg, "day"); err != nil {
+	if err := check.Date(pkg, "day", day); err != nil {
 		return Count{}, err
 	}
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{

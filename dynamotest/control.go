@@ -62,7 +62,7 @@ func (c *control) answer(effect *fault.Effect, call *engine.Call, hit []bool) *a
 }
 
 func throttling(effect *fault.Effect) engine.Throttling {
-	return engine.Throttling{Code: effect.Code, Reason: effect.Reason, Index: effect.ByIndex}
+	return engine.Throttling{Code: effect.Code, Index: effect.ByIndex}
 }
 
 // refusals returns the error that each entry of a batch gets, nil for those

@@ -119,7 +119,7 @@
 // [Config], a global index shows the table as it was a second ago; ReadLag does
 // the same for eventually consistent reads. Indexes and reads go back to an
 // older state only if the clock goes back. [Server.ExpireTTL] deletes the items
-// that expired more than [Config].TTLDelay ago.
+// that have expired.
 //
 //	release, err := srv.HoldIndex("orders", "by-day") // what is written now, the index shows after release()
 //	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, IndexLag: time.Second})
@@ -153,7 +153,7 @@
 // values, the three partitions of the index limit the writes to the table.
 // [Server.Heat] shows where the load went:
 //
-//	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, PartitionLimits: dynamotest.Limits})
+//	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock.Now, PartitionLimits: dynamotest.Units{RCU: 3000, WCU: 1000}})
 //	…
 //	hottest := srv.Heat()[0] // its table, key, units, worst second, and how often it was throttled
 //

@@ -436,28 +436,6 @@ func TestHealingAnIdleFaultFailsTheTest(t *testing.T) {
 	}
 }
 
-// Check returns the error with which Inject would panic, and injects nothing.
-func TestCheckOfAFault(t *testing.T) {
-	t.Parallel()
-	srv := dynamotest.NewServer(nil)
-	for want, f := range map[string]dynamotest.Fault{
-		"<nil>":                             {Do: dynamotest.Throttle, Op: "PutItem"},
-		"dynamotest: fault: it has no Do":   {Op: "PutItem"},
-		"there is no operation \"Putitem\"": {Do: dynamotest.LoseReply, Op: "Putitem"},
-		"Key must name an attribute; a nil Key means any item": {Do: dynamotest.LoseReply, Key: map[string]types.AttributeValue{}},
-	} {
-		if err := srv.Tap().Check(f); !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("%v: %v, want %s", &f, err, want)
-		}
-	}
-	if err := dynamotest.NewTap().Check(dynamotest.Fault{Do: dynamotest.Throttle}); err == nil {
-		t.Error("another backend can be made to throttle")
-	}
-	if idle := srv.Tap().Heal(); len(idle) != 0 {
-		t.Errorf("injected: %q", idle)
-	}
-}
-
 // A fault's text has all its fields.
 func TestFaultAsText(t *testing.T) {
 	t.Parallel()

@@ -132,8 +132,8 @@ func (d delay) String() string { return d.kind.String() }
 // Throttling is the effect [Throttle]: a request is refused as if capacity were
 // exceeded. The error has ThrottlingReasons. Its code is
 // ProvisionedThroughputExceededException for a provisioned table and
-// ThrottlingException for a table on demand, unless [Throttling.As] or
-// [Throttling.Because] sets it. Some operations are throttled in ways of their own:
+// ThrottlingException for a table on demand, unless [Throttling.As]
+// sets it. Some operations are throttled in ways of their own:
 //
 //   - BatchGetItem and BatchWriteItem succeed if only some of their entries
 //     match: the matching entries come back unprocessed. If no entry gets
@@ -149,7 +149,7 @@ func (d delay) String() string { return d.kind.String() }
 //     demand. The SDK does not send the transaction again.
 //   - An operation that consumes no capacity, such as CreateTable, gets a
 //     ThrottlingException without reasons.
-type Throttling struct{ code, reason, index string }
+type Throttling struct{ code, index string }
 
 // As sets the code of the error, for any billing mode of the table:
 // "ProvisionedThroughputExceededException" or "ThrottlingException". In the
@@ -157,23 +157,6 @@ type Throttling struct{ code, reason, index string }
 // "ThrottlingException" becomes "ThrottlingError".
 func (t Throttling) As(code string) Throttling {
 	t.code = code
-	return t
-}
-
-// Because sets the reason in the ThrottlingReasons. The default for a write to a
-// table is "TableWriteKeyRangeThroughputExceeded"; for a read of a global index
-// it is "IndexReadKeyRangeThroughputExceeded". Any text is accepted, so that
-// tests can try a reason that AWS does not have yet. Every reason that AWS has
-// today is one word of three parts: first Table or Index, then Read or Write,
-// then ProvisionedThroughputExceeded, AccountLimitExceeded,
-// KeyRangeThroughputExceeded or MaxOnDemandThroughputExceeded. Some reasons also
-// determine the code of the error, unless [Throttling.As] sets the code. With
-// ProvisionedThroughputExceeded, the code is
-// "ProvisionedThroughputExceededException". With AccountLimitExceeded or
-// MaxOnDemandThroughputExceeded, which only tables on demand have, the code is
-// "ThrottlingException".
-func (t Throttling) Because(reason string) Throttling {
-	t.reason = reason
 	return t
 }
 
@@ -189,7 +172,7 @@ func (t Throttling) ByIndex(name string) Throttling {
 }
 
 func (t Throttling) effect() fault.Effect {
-	return fault.Effect{Kind: fault.Throttle, Code: t.code, Reason: t.reason, ByIndex: t.index}
+	return fault.Effect{Kind: fault.Throttle, Code: t.code, ByIndex: t.index}
 }
 
 // String returns the name of the effect.

@@ -125,16 +125,6 @@ func (t *Tap) Inject(f Fault) {
 	}
 }
 
-// Check returns the error with which Inject would panic, or nil if Inject would
-// accept the fault. It is for programs that take faults from their users.
-func (t *Tap) Check(f Fault) error {
-	rule, err := f.rule()
-	if err != nil {
-		return err
-	}
-	return t.faults.Check(rule)
-}
-
 func (t *Tap) inject(f Fault) error {
 	rule, err := f.rule()
 	if err != nil {

@@ -142,18 +142,18 @@ func TestThrottlingNamesTheResource(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.New(t, nil)
 	table := create(t, db)
-	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle.Because("IndexReadProvisionedThroughputExceeded"), Op: "Query"})
+	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "Query"})
 	_, err := once(db.Client()).Query(t.Context(), &dynamodb.QueryInput{
 		TableName: &table, IndexName: aws.String("by-day"), KeyConditionExpression: aws.String("#d = :d"),
 		ExpressionAttributeNames:  map[string]string{"#d": "day"},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":d": &types.AttributeValueMemberS{Value: "x"}},
 	})
-	var throttled *types.ProvisionedThroughputExceededException
+	var throttled *types.ThrottlingException
 	if !errors.As(err, &throttled) || len(throttled.ThrottlingReasons) != 1 {
 		t.Fatalf("got %v", err)
 	}
 	why := throttled.ThrottlingReasons[0]
-	if *why.Reason != "IndexReadProvisionedThroughputExceeded" || !strings.HasSuffix(*why.Resource, ":table/orders/index/by-day") {
+	if *why.Reason != "IndexReadKeyRangeThroughputExceeded" || !strings.HasSuffix(*why.Resource, ":table/orders/index/by-day") {
 		t.Errorf("reason %s, resource %s", *why.Reason, *why.Resource)
 	}
 }
@@ -295,41 +295,42 @@ func TestFaultsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	document := map[string]types.AttributeValue{"customer": &types.AttributeValueMemberBOOL{}}
 	for want, f := range map[string]dynamotest.Fault{
-		"needs a server":            {Do: dynamotest.Throttle},
-		"it has no Do":              {Op: "PutItem"},
-		"delay must be positive":    {Do: dynamotest.Delay(0)},
-		"fault Before: it has no":   {Do: dynamotest.Before(nil)},
-		"fault After: it has no":    {Do: dynamotest.After(nil)},
-		"99 is not the status":      {Do: dynamotest.Answer(99, "")},
-		"is not a probability":      {Do: dynamotest.LoseReply, Chance: 2},
-		"NaN is not a probability":  {Do: dynamotest.LoseReply, Chance: math.NaN()},
-		"not be negative, except":   {Do: dynamotest.LoseReply, Nth: -1},
-		"except for Times -1":       {Do: dynamotest.LoseReply, Times: -2},
-		"Last must be positive":     {Do: dynamotest.Unprocessed.Last(-1)},
-		`no operation "GetItm"`:     {Do: dynamotest.Throttle, Op: "GetItm"},
-		"GetItem meets no Conflict": {Do: dynamotest.Conflict, Op: "GetItem"},
-		"ListTables names no table": {Do: dynamotest.LoseReply, Op: "ListTables", Table: "orders"},
-		"PutItem is not a batch":    {Do: dynamotest.Unprocessed, Op: "PutItem"},
-		"names no items":            {Do: dynamotest.LoseReply, Op: "Query", Key: orderKey("ann", 1)},
-		"GetRecords names no":       {Do: dynamotest.LoseReply, Op: "GetRecords", Key: orderKey("ann", 1)},
-		"a table has no slash":      {Do: dynamotest.LoseReply, Table: "orders/by-day"},
-		`"orders/index/by-day": a`:  {Do: dynamotest.LoseReply, Table: "arn:aws:dynamodb:us-east-1:123456789012:table/orders/index/by-day"},
-		"not that of a table":       {Do: dynamotest.LoseReply, Table: "arn:aws:s3:::orders"},
-		"give its own name":         {Do: dynamotest.LoseReply, Index: "orders/by-day"},
-		"PutItem reads no index":    {Do: dynamotest.LoseReply, Op: "PutItem", Index: "by-day"},
-		"to an index names no":      {Do: dynamotest.LoseReply, Index: "by-day", Key: orderKey("ann", 1)},
-		"read no Index":             {Do: dynamotest.Conflict, Index: "by-day"},
-		"batches read no Index":     {Do: dynamotest.Unprocessed, Op: "BatchGetItem", Index: "by-day"},
-		"GetItem reads no index":    {Do: dynamotest.Throttle, Op: "GetItem", Index: "by-day"},
-		"Throttle knows":            {Do: dynamotest.Throttle.As("SlowDown")},
-		"consumes no capacity":      {Do: dynamotest.Throttle.As("ThrottlingException"), Op: "CreateTable"},
-		"nor a reason":              {Do: dynamotest.Throttle.Because("MadeUp"), Op: "TagResource"},
-		"not a probability":         {Do: dynamotest.LoseReply, Chance: -1},
-		"Query writes no items":     {Do: dynamotest.Throttle.ByIndex("by-day"), Op: "Query"},
-		"no request is both":        {Do: dynamotest.Throttle.ByIndex("by-day"), Index: "by-day"},
-		`Index "orders/by-day"`:     {Do: dynamotest.Throttle.ByIndex("orders/by-day")},
-		"Last must":                 {Do: dynamotest.Unprocessed.Last(0)},
-		"cannot be part of a key":   {Do: dynamotest.LoseReply, Key: document},
+		"needs a server":             {Do: dynamotest.Throttle},
+		"it has no Do":               {Op: "PutItem"},
+		"delay must be positive":     {Do: dynamotest.Delay(0)},
+		"fault Before: it has no":    {Do: dynamotest.Before(nil)},
+		"fault After: it has no":     {Do: dynamotest.After(nil)},
+		"99 is not the status":       {Do: dynamotest.Answer(99, "")},
+		"is not a probability":       {Do: dynamotest.LoseReply, Chance: 2},
+		"NaN is not a probability":   {Do: dynamotest.LoseReply, Chance: math.NaN()},
+		"not be negative, except":    {Do: dynamotest.LoseReply, Nth: -1},
+		"except for Times -1":        {Do: dynamotest.LoseReply, Times: -2},
+		"Last must be positive":      {Do: dynamotest.Unprocessed.Last(-1)},
+		`no operation "GetItm"`:      {Do: dynamotest.Throttle, Op: "GetItm"},
+		"GetItem meets no Conflict":  {Do: dynamotest.Conflict, Op: "GetItem"},
+		"ListTables names no table":  {Do: dynamotest.LoseReply, Op: "ListTables", Table: "orders"},
+		"PutItem is not a batch":     {Do: dynamotest.Unprocessed, Op: "PutItem"},
+		"names no items":             {Do: dynamotest.LoseReply, Op: "Query", Key: orderKey("ann", 1)},
+		"GetRecords names no":        {Do: dynamotest.LoseReply, Op: "GetRecords", Key: orderKey("ann", 1)},
+		"a table has no slash":       {Do: dynamotest.LoseReply, Table: "orders/by-day"},
+		`"orders/index/by-day": a`:   {Do: dynamotest.LoseReply, Table: "arn:aws:dynamodb:us-east-1:123456789012:table/orders/index/by-day"},
+		"not that of a table":        {Do: dynamotest.LoseReply, Table: "arn:aws:s3:::orders"},
+		"give its own name":          {Do: dynamotest.LoseReply, Index: "orders/by-day"},
+		"PutItem reads no index":     {Do: dynamotest.LoseReply, Op: "PutItem", Index: "by-day"},
+		"to an index names no":       {Do: dynamotest.LoseReply, Index: "by-day", Key: orderKey("ann", 1)},
+		"read no Index":              {Do: dynamotest.Conflict, Index: "by-day"},
+		"batches read no Index":      {Do: dynamotest.Unprocessed, Op: "BatchGetItem", Index: "by-day"},
+		"GetItem reads no index":     {Do: dynamotest.Throttle, Op: "GetItem", Index: "by-day"},
+		"Throttle knows":             {Do: dynamotest.Throttle.As("SlowDown")},
+		"consumes no capacity":       {Do: dynamotest.Throttle.As("ThrottlingException"), Op: "CreateTable"},
+		"must name an attribute":     {Do: dynamotest.LoseReply, Key: map[string]types.AttributeValue{}},
+		"dynamotest: fault Throttle": {Do: dynamotest.Throttle},
+		"not a probability":          {Do: dynamotest.LoseReply, Chance: -1},
+		"Query writes no items":      {Do: dynamotest.Throttle.ByIndex("by-day"), Op: "Query"},
+		"no request is both":         {Do: dynamotest.Throttle.ByIndex("by-day"), Index: "by-day"},
+		`Index "orders/by-day"`:      {Do: dynamotest.Throttle.ByIndex("orders/by-day")},
+		"Last must":                  {Do: dynamotest.Unprocessed.Last(0)},
+		"cannot be part of a key":    {Do: dynamotest.LoseReply, Key: document},
 	} {
 		func() {
 			defer func() {
@@ -624,7 +625,7 @@ func TestARequestIsUnderstoodOnItsWay(t *testing.T) {
 // On an endpoint, a fault that only a server of this process has ends the test
 // at once, with the reason.
 func TestAnEndpointCommitsNoFaultOfAServer(t *testing.T) {
-	t.Setenv(dynamotest.EndpointVariable, "http://127.0.0.1:1") // nothing is sent
+	t.Setenv("DYNAMODB_ENDPOINT", "http://127.0.0.1:1") // nothing is sent
 	for _, do := range []dynamotest.Effect{
 		dynamotest.Throttle, dynamotest.InternalError, dynamotest.Unavailable, dynamotest.Conflict, dynamotest.Unprocessed,
 	} {
@@ -705,7 +706,7 @@ func TestTheSDKWaitsAsLongAsTheDocsSay(t *testing.T) {
 // The option reaches the client on every backend.
 func TestOpenTakesOptions(t *testing.T) {
 	for _, endpoint := range []string{"", "http://127.0.0.1:1"} { // nothing is sent
-		t.Setenv(dynamotest.EndpointVariable, endpoint)
+		t.Setenv("DYNAMODB_ENDPOINT", endpoint)
 		db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Microsecond))
 		for attempt := range 3 {
 			if d, err := db.Client().Options().Retryer.RetryDelay(attempt+1, errors.New("lost")); err != nil || d > time.Microsecond {

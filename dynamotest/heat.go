@@ -1,9 +1,5 @@
 package dynamotest
 
-// Limits is what one partition of DynamoDB can take in a second: a value for
-// [Config].PartitionLimits.
-var Limits = Units{RCU: 3000, WCU: 1000}
-
 // Heat is the load on one partition of a table or of a global index. Each value
 // of the partition key counts as one partition. Where the load requires it,
 // DynamoDB splits its partitions down to one value each. If the table or index

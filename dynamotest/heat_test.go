@@ -25,7 +25,7 @@ import (
 func ExampleServer_Heat() {
 	ctx := context.Background()
 	now := time.Unix(1_800_000_000, 0)
-	srv := dynamotest.NewServer(&dynamotest.Config{Now: func() time.Time { return now }, PartitionLimits: dynamotest.Limits})
+	srv := dynamotest.NewServer(&dynamotest.Config{Now: func() time.Time { return now }, PartitionLimits: dynamotest.Units{RCU: 3000, WCU: 1000}})
 	once := srv.Client(func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 	if err := schema.Create(ctx, once, schema.Table{Name: "sold", Key: schema.Key{Partition: schema.String("article")}}); err != nil {
 		log.Fatal(err)
@@ -228,7 +228,7 @@ func TestStatementsAreHeldToTheLimit(t *testing.T) {
 
 func TestASelectOfManyPartitionsCountsInEach(t *testing.T) {
 	t.Parallel()
-	db, _, _ := limited(t, dynamotest.Limits)
+	db, _, _ := limited(t, dynamotest.Units{RCU: 3000, WCU: 1000})
 	if _, err := execute(t, db.Client(), `SELECT * FROM orders WHERE customer IN ('ann', 'bo')`); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestAScanCountsInThePartitionsItReads(t *testing.T) {
 // Each segment and each page is charged only for its own reads.
 func TestPagesOfAScanCountOnce(t *testing.T) {
 	t.Parallel()
-	db, table, _ := limited(t, dynamotest.Limits)
+	db, table, _ := limited(t, dynamotest.Units{RCU: 3000, WCU: 1000})
 	for i := range 4 {
 		if err := put(t.Context(), db.Client(), table, order(fmt.Sprint("c", i), 1)); err != nil {
 			t.Fatal(err)
@@ -360,7 +360,7 @@ func TestARefusedRequestCountsOnceInAPartition(t *testing.T) {
 // partitions.
 func TestALocalIndexUsesItsTablesPartitions(t *testing.T) {
 	t.Parallel()
-	db := lagging(t, &dynamotest.Config{PartitionLimits: dynamotest.Limits})
+	db := lagging(t, &dynamotest.Config{PartitionLimits: dynamotest.Units{RCU: 3000, WCU: 1000}})
 	if err := put(t.Context(), db.Client(), "orders", order("ann", 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -178,26 +178,6 @@ func TestAHeldLocalIndexFetchesFromItsTable(t *testing.T) {
 	}
 }
 
-func TestTTLDelay(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_800_000_000, 0)
-	db := dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return now }, TTLDelay: 48 * time.Hour})
-	if err := schema.Create(t.Context(), db.Client(), orders("orders")); err != nil {
-		t.Fatal(err)
-	}
-	item := order("ann", 1)
-	item["expiresAt"] = &types.AttributeValueMemberN{Value: "1800000000"}
-	if err := put(t.Context(), db.Client(), "orders", item); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []int{0, 0, 1} {
-		now = now.Add(16*time.Hour + time.Second)
-		if n := db.Server().ExpireTTL(); n != want {
-			t.Errorf("%d deleted, want %d", n, want)
-		}
-	}
-}
-
 // lagging is a database with a table that has an index of each kind; the local
 // one projects only keys.
 func lagging(t *testing.T, cfg *dynamotest.Config) *dynamotest.DB {

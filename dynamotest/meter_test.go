@@ -171,7 +171,7 @@ func TestRequestsAreMeteredByTheirReplies(t *testing.T) {
 		"twice":  {strings.NewReader(twice), map[string]int{"t": 1}},
 	} {
 		tap := dynamotest.NewTap()
-		client := tap.Wrap(doer(func(*http.Request) (*http.Response, error) {
+		client := tapped(tap, doer(func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(tt.body)}, nil
 		}))
 		cost := tap.Meter(func() {
@@ -183,6 +183,13 @@ func TestRequestsAreMeteredByTheirReplies(t *testing.T) {
 			t.Errorf("%s: %+v", name, cost)
 		}
 	}
+}
+
+// tapped is the HTTP client that Attach makes of next.
+func tapped(tap *dynamotest.Tap, next dynamodb.HTTPClient) dynamodb.HTTPClient {
+	o := dynamodb.Options{HTTPClient: next}
+	tap.Attach(&o)
+	return o.HTTPClient
 }
 
 type doer func(*http.Request) (*http.Response, error)

@@ -19,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// EndpointVariable is the name of the environment variable that [Open] reads.
-const EndpointVariable = "DYNAMODB_ENDPOINT"
+// endpointVariable is the name of the environment variable that [Open] reads.
+const endpointVariable = "DYNAMODB_ENDPOINT"
 
 // DB is a database for one test: a server in this process, or some tables on
 // the endpoint in DYNAMODB_ENDPOINT. If the DB has a server, the DB and the
@@ -50,11 +50,11 @@ type DB struct {
 // The options, such as [MaxBackoff], configure the client on every backend.
 func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 	t.Helper()
-	endpoint := os.Getenv(EndpointVariable)
+	endpoint := os.Getenv(endpointVariable)
 	if endpoint == "" {
 		return inProcess(t, nil, options...)
 	}
-	if err := checkEndpoint(EndpointVariable, endpoint); err != nil {
+	if err := checkEndpoint(endpointVariable, endpoint); err != nil {
 		t.Fatal(err)
 	}
 	tap := NewTap()

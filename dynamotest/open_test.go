@@ -31,7 +31,7 @@ func TestOpenRefusesAMalformedEndpoint(t *testing.T) {
 		"http://ann:secret@127.0.0.1:8000": "must have no user",
 		"http://ann:secret@127.0.0.1:x":    "cannot be parsed",
 	} {
-		t.Setenv(dynamotest.EndpointVariable, endpoint)
+		t.Setenv("DYNAMODB_ENDPOINT", endpoint)
 		r := opened(t)
 		if len(r.errors) != 1 || !strings.Contains(r.errors[0], "DYNAMODB_ENDPOINT") || !strings.Contains(r.errors[0], want) {
 			t.Errorf("%q: want %q, got %q", endpoint, want, r.errors)
@@ -66,7 +66,7 @@ func TestOpenDeletesProtectedTables(t *testing.T) {
 	srv := dynamotest.NewServer(nil)
 	here := httptest.NewServer(srv.Handler())
 	defer here.Close()
-	t.Setenv(dynamotest.EndpointVariable, here.URL)
+	t.Setenv("DYNAMODB_ENDPOINT", here.URL)
 	r := &recorder{TB: t}
 	db := dynamotest.Open(r)
 	plain, protected := orders(db.Name("orders")), orders(db.Name("protected"))
@@ -84,7 +84,7 @@ func TestOpenTakesAnyEndpointThatIsOne(t *testing.T) {
 	for _, endpoint := range []string{
 		"", "http://127.0.0.1:8000", "http://127.0.0.1:8000/", "HTTPS://dynamodb.example", "http://[::1]:8000", "http://proxy/dynamodb",
 	} {
-		t.Setenv(dynamotest.EndpointVariable, endpoint)
+		t.Setenv("DYNAMODB_ENDPOINT", endpoint)
 		if r := opened(t); len(r.errors) > 0 {
 			t.Errorf("%q: %q", endpoint, r.errors)
 		}

@@ -88,10 +88,6 @@ type Config struct {
 	// mostly shows no lag.
 	IndexLag, ReadLag time.Duration
 
-	// TTLDelay is how long an item must have been expired before
-	// [Server.ExpireTTL] deletes it. Defaults to 0.
-	TTLDelay time.Duration
-
 	// From is the state that the server begins with. [OpenServer] does not
 	// accept From: seed its file with [Server.Load]. Defaults to an empty
 	// server.
@@ -115,7 +111,7 @@ func NewServer(cfg *Config) *Server {
 	}
 	eng := engine.New(engine.Options{
 		Now:      cfg.Now,
-		IndexLag: cfg.IndexLag, ReadLag: cfg.ReadLag, TTLDelay: cfg.TTLDelay,
+		IndexLag: cfg.IndexLag, ReadLag: cfg.ReadLag,
 		Partition:   capacity.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
 		Provisioned: cfg.ProvisionedLimits,
 	})
@@ -159,10 +155,9 @@ func (s *Server) Transport() http.RoundTripper { return wire.Transport{Engine: s
 // Handler answers HTTP requests, for SDKs of other languages.
 func (s *Server) Handler() http.Handler { return wire.Handler(s.engine) }
 
-// ExpireTTL deletes the items that expired more than [Config].TTLDelay ago on
-// the server's clock, and returns their number. Like DynamoDB, ExpireTTL does
-// not delete an item that expired more than five years ago; a TTLDelay adds to
-// the five years. DynamoDB deletes an expired item at some time within a few
+// ExpireTTL deletes the items that have expired on the server's clock, and returns
+// their number. Like DynamoDB, ExpireTTL does not delete an item that expired more
+// than five years ago. DynamoDB deletes an expired item at some time within a few
 // days. Until an expired item is deleted, reads return it and conditions see it.
 // The server answers requests while ExpireTTL runs. ExpireTTL skips the items
 // that these requests write; the next call looks at them.

@@ -40,26 +40,22 @@ func NewTap() *Tap { return &Tap{faults: fault.NewSet(nil)} }
 // Attach is an option for dynamodb.New and dynamodb.NewFromConfig. It wraps the
 // client's HTTP client. If the Tap does not belong to a server of this process,
 // Attach also makes the requests ask for their consumed capacity, unless the
-// caller has set ReturnConsumedCapacity. DynamoDB does not charge for this.
+// caller has set ReturnConsumedCapacity. DynamoDB does not charge for this. A client
+// of another kind, such as one of DynamoDB Streams, can have the HTTPClient that
+// Attach leaves in the options; the meter knows the price of its requests only if
+// the replies report it.
 func (t *Tap) Attach(o *dynamodb.Options) {
-	o.HTTPClient = t.Wrap(o.HTTPClient)
+	next := o.HTTPClient
+	if next == nil {
+		next = http.DefaultClient
+	}
+	o.HTTPClient = tapped{tap: t, next: next}
 	if t.server != nil {
 		return // its replies carry their price
 	}
 	o.APIOptions = append(slices.Clone(o.APIOptions), func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(askForCapacity, middleware.Before)
 	})
-}
-
-// Wrap returns an HTTP client that sends requests through the Tap to the HTTP
-// client next. Use it for clients that [Tap.Attach] does not fit, such as a client
-// of DynamoDB Streams. A nil next is http.DefaultClient. The meter knows the price
-// of a request only if the reply reports it.
-func (t *Tap) Wrap(next dynamodb.HTTPClient) dynamodb.HTTPClient {
-	if next == nil {
-		next = http.DefaultClient
-	}
-	return tapped{tap: t, next: next}
 }
 
 // tapped is the HTTP client of a client with a Tap.

@@ -218,8 +218,7 @@ func TestThrottlingByMode(t *testing.T) {
 	}
 }
 
-// Explicit settings win: first the code, then a reason that only tables of one mode
-// have.
+// A code that the fault gives wins over that of the table's billing mode.
 func TestThrottlingThatIsSaid(t *testing.T) {
 	t.Parallel()
 	const provisioned, throttling = "ProvisionedThroughputExceededException", "ThrottlingException"
@@ -233,11 +232,6 @@ func TestThrottlingThatIsSaid(t *testing.T) {
 		{do.As(provisioned), provisioned, provisioned, "The level", "The level"},
 		{do.As(throttling), throttling, throttling, "Throughput", "Throughput"},
 		{do.ByIndex("by-day"), provisioned, throttling, "The level of configured provisioned throughput for one or more global", "Throughput exceeds the current capacity for one"},
-		{do.Because("MadeUp"), provisioned, throttling, "The level", "Throughput"},
-		{do.Because("TableWriteProvisionedThroughputExceeded"), provisioned, provisioned, "The level", "The level"},
-		{do.Because("TableWriteAccountLimitExceeded"), throttling, throttling, "Throughput exceeds the current", "Throughput exceeds the current"},
-		{do.Because("TableWriteMaxOnDemandThroughputExceeded"), throttling, throttling, "Throughput exceeds the maximum", "Throughput exceeds the maximum"},
-		{do.Because("TableWriteMaxOnDemandThroughputExceeded").As(provisioned), provisioned, provisioned, "Throughput exceeds the maximum", "Throughput exceeds the maximum"},
 	} {
 		db := dynamotest.New(t, nil)
 		client := once(db.Client())

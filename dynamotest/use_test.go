@@ -78,7 +78,7 @@ func TestRequestsOfOtherClientsAreMeteredAndDisturbed(t *testing.T) {
 	listening := httptest.NewServer(srv.Handler())
 	t.Cleanup(listening.Close)
 	inProcess := dynamotest.Use(t, srv.Fork())
-	t.Setenv(dynamotest.EndpointVariable, listening.URL)
+	t.Setenv("DYNAMODB_ENDPOINT", listening.URL)
 	onEndpoint := dynamotest.Open(t)
 	bare, alone := dynamotest.NewTap(), dynamotest.NewTap()
 	for name, tt := range map[string]struct {
@@ -90,8 +90,8 @@ func TestRequestsOfOtherClientsAreMeteredAndDisturbed(t *testing.T) {
 		"in process":  {inProcess.Tap(), inProcess.Client().Options().HTTPClient},
 		"server":      {inProcess.Tap(), inProcess.Server().Client().Options().HTTPClient},
 		"on endpoint": {onEndpoint.Tap(), onEndpoint.Client().Options().HTTPClient},
-		"bare":        {bare, bare.Wrap(http.DefaultClient)},
-		"of nothing":  {alone, alone.Wrap(nil)},
+		"bare":        {bare, tapped(bare, http.DefaultClient)},
+		"of nothing":  {alone, tapped(alone, nil)},
 	} {
 		list := func() (string, error) {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, listening.URL, strings.NewReader(`{"TableName":"orders"}`))

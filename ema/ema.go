@@ -17,11 +17,10 @@ const pkg = "ema"
 
 // Average is what was learned about one metric of a subject.
 type Average struct {
-	Subject   string
-	Metric    string
-	Value     float64
-	Samples   int64     // values counted
-	UpdatedAt time.Time // time of the last write
+	Subject string
+	Metric  string
+	Value   float64
+	Samples int64 // values counted
 }
 
 // Config of a Store. The zero Config works.

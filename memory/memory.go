@@ -32,7 +32,7 @@ func New(acts *activity.Store, zone tzclock.Zone) (*Memory, error) {
 	if acts == nil {
 		return nil, event.BadInput(pkg, "acts", "must not be nil")
 	}
-	if err := zone.Check(pkg, "zone"); err != nil {
+	if err := check.Zone(pkg, "zone", zone); err != nil {
 		return nil, err
 	}
 	return &Memory{acts: acts, zone: zone}, nil

@@ -35,7 +35,7 @@ func hourly(t *testing.T, n int) []event.Event {
 
 // habitOf is the habit of the events, each counted once.
 func habitOf(events []event.Event) pattern.Habit {
-	h := pattern.Habit{Scope: "-100123", Actor: "42", Name: "diskning", Total: int64(len(events)), UpdatedAt: clock}
+	h := pattern.Habit{Scope: "-100123", Actor: "42", Name: "diskning", Total: int64(len(events))}
 	for _, ev := range events {
 		at := ev.Time()
 		h.ByDay[at.Weekday()]++

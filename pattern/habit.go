@@ -12,9 +12,8 @@ type Habit struct {
 	ByDay  [7]int64  // by time.Weekday: Sunday is 0
 	ByHour [24]int64 // by the hour a clock shows
 
-	Total     int64     // events counted
-	LastSeen  time.Time // the latest time of all events counted, whatever their order of arrival
-	UpdatedAt time.Time // time of the last write
+	Total    int64     // events counted
+	LastSeen time.Time // the latest time of all events counted, whatever their order of arrival
 }
 
 // week is the order of a tie: Monday first.

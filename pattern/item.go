@@ -84,7 +84,7 @@ func decode(row ddb.Item) (Habit, error) {
 	if h.LastSeen, err = item.ParseTime(row, attrLastSeen); err != nil {
 		return Habit{}, err
 	}
-	h.UpdatedAt, err = item.ParseTime(row, attrUpdatedAt)
+	_, err = item.ParseTime(row, attrUpdatedAt) // what is damaged shows before a write replaces it
 	return h, err
 }
 

@@ -3,6 +3,7 @@ package pattern
 import (
 	"time"
 
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
@@ -53,7 +54,7 @@ func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, 
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if err := zone.Check(pkg, "zone"); err != nil {
+	if err := check.Zone(pkg, "zone", zone); err != nil {
 		return nil, err
 	}
 	var err error

@@ -69,7 +69,7 @@ func TestObserve(t *testing.T) {
 	want := pattern.Habit{
 		Scope: "-100123", Actor: "42", Name: "diskning",
 		ByDay: [7]int64{time.Sunday: 1, time.Monday: 1}, ByHour: [24]int64{0: 1, 7: 1},
-		Total: 2, LastSeen: late.Time(), UpdatedAt: clock,
+		Total: 2, LastSeen: late.Time(),
 	}
 	if diff := cmp.Diff(want, mustGet(t, store, "-100123", "42", "diskning")); diff != "" {
 		t.Errorf("habit (-want +got):\n%s", diff)
@@ -135,8 +135,7 @@ func TestGolden(t *testing.T) {
 	want := pattern.Habit{
 		Scope: "-100123", Actor: "42", Name: "diskning",
 		ByDay: [7]int64{time.Monday: 5, time.Tuesday: 2}, ByHour: [24]int64{0: 1, 8: 4, 19: 2}, Total: 7,
-		LastSeen:  time.Date(2026, 2, 17, 18, 30, 0, 123_000_000, time.UTC),
-		UpdatedAt: time.Date(2026, 2, 17, 18, 30, 0, 123_000_000, time.UTC),
+		LastSeen: time.Date(2026, 2, 17, 18, 30, 0, 123_000_000, time.UTC),
 	}
 	if diff := cmp.Diff(want, mustGet(t, store, "-100123", "42", "diskning")); diff != "" {
 		t.Errorf("older row (-want +got):\n%s", diff)

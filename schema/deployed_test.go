@@ -6,17 +6,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/homeops/ddbpatterns/dynamotest"
+
 	"github.com/homeops/ddbpatterns/internal/stacktest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
 // randomTable has up to four indexes, which share attributes, and any settings.
 func randomTable(random *rand.Rand) schema.Table {
-	kinds := []func(string) schema.Attribute{schema.String, schema.Number, schema.Binary}
+	kinds := []types.ScalarAttributeType{types.ScalarAttributeTypeS, types.ScalarAttributeTypeN, types.ScalarAttributeTypeB}
 	var attributes []schema.Attribute
 	for _, name := range []string{"pk", "sk", "chatId", "userId", "at", "day", "kind", "a.b #c"} {
-		attributes = append(attributes, kinds[random.IntN(3)](name))
+		attributes = append(attributes, schema.Attribute{Name: name, Type: kinds[random.IntN(3)]})
 	}
 	key := func() schema.Key {
 		places := random.Perm(len(attributes))

@@ -79,9 +79,6 @@ func String(name string) Attribute { return Attribute{name, types.ScalarAttribut
 // Number is a key attribute of type N.
 func Number(name string) Attribute { return Attribute{name, types.ScalarAttributeTypeN} }
 
-// Binary is a key attribute of type B.
-func Binary(name string) Attribute { return Attribute{name, types.ScalarAttributeTypeB} }
-
 // attributes returns the key's attributes, partition first.
 func (k Key) attributes() []Attribute {
 	if k.Sort.Name == "" {

@@ -48,18 +48,6 @@ func (d Date) valid() bool {
 	return 1 <= d.Year && d.Year <= 9999 && d == dateOf(d.utc())
 }
 
-// Check returns an [*event.InputError] of the given package and field if d is
-// not a day of the calendar, in the years 1 to 9999.
-func (d Date) Check(pkg, field string) error {
-	switch {
-	case d == Date{}:
-		return event.BadInput(pkg, field, "must be given")
-	case !d.valid():
-		return event.BadInput(pkg, field, "must be a day of the calendar, is "+d.String())
-	}
-	return nil
-}
-
 // AddDays returns the day that is n days after d. If n is negative, that day is
 // before d.
 func (d Date) AddDays(n int) Date { return dateOf(d.utc().AddDate(0, 0, n)) }
@@ -85,23 +73,20 @@ func (d Date) Monday() Date {
 	return d.AddDays(-int(sinceMonday))
 }
 
-// Compare orders dates: -1 if d is before other, 0 if they are the same day, +1
-// if d is after other.
-func (d Date) Compare(other Date) int {
-	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
+// Before reports whether d is earlier than other.
+func (d Date) Before(other Date) bool {
+	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day)) < 0
 }
 
-// Before reports whether d is earlier than other.
-func (d Date) Before(other Date) bool { return d.Compare(other) < 0 }
-
-// MarshalText returns the text of a valid date, and an empty text for the zero
-// Date.
+// MarshalText returns the text of a day of the calendar, in the years 1 to 9999,
+// and an empty text for the zero Date. For any other Date it returns an
+// [*event.InputError].
 func (d Date) MarshalText() ([]byte, error) {
 	if d == (Date{}) {
 		return []byte{}, nil
 	}
-	if err := d.Check("tzclock", "date"); err != nil {
-		return nil, err
+	if !d.valid() {
+		return nil, event.BadInput("tzclock", "date", "must be a day of the calendar, is "+d.String())
 	}
 	return []byte(d.String()), nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -26,7 +27,7 @@ func TestParseDate(t *testing.T) {
 		"9999-12-31": date(9999, time.December, 31),
 	} {
 		got, err := tzclock.ParseDate(text)
-		if err != nil || got != want || got.String() != text || got.Check("a", "b") != nil {
+		if err != nil || got != want || got.String() != text || check.Date("a", "b", got) != nil {
 			t.Errorf("ParseDate(%q) = %v, %v", text, got, err)
 		}
 	}
@@ -45,13 +46,13 @@ func TestParseDate(t *testing.T) {
 
 func TestCheckDate(t *testing.T) {
 	t.Parallel()
-	wantBadInput(t, "zero", tzclock.Date{}.Check("counter", "Date"), "counter", "Date", "must be given")
+	wantBadInput(t, "zero", check.Date("counter", "Date", tzclock.Date{}), "counter", "Date", "must be given")
 	for text, d := range map[string]tzclock.Date{ // what is not a day has a text, for error messages
 		"2026-02-29": date(2026, 2, 29), "2026-13-01": date(2026, 13, 1), "2026-00-01": date(2026, 0, 1), "2026-01-00": date(2026, 1, 0),
 		"0000-01-01": date(0, 1, 1), "10000-01-01": date(10000, 1, 1), "-001-01-01": date(-1, 1, 1),
 		"2026-100-01": date(2026, 100, 1), "2026--1-01": date(2026, -1, 1), "2026-01-100": date(2026, 1, 100), "2026-01--1": date(2026, 1, -1),
 	} {
-		wantBadInput(t, text, d.Check("counter", "Date"), "counter", "Date", text)
+		wantBadInput(t, text, check.Date("counter", "Date", d), "counter", "Date", text)
 	}
 	if none := (tzclock.Date{}).String(); none != "0000-00-00" {
 		t.Errorf("no day is %s", none)
@@ -64,8 +65,8 @@ func TestDateOrder(t *testing.T) {
 	for i, a := range sorted {
 		for j, b := range sorted {
 			want := cmp.Compare(i, j)
-			if got := a.Compare(b); got != want || a.Before(b) != (want < 0) {
-				t.Errorf("%v.Compare(%v) = %d, want %d", a, b, got, want)
+			if got := a.Before(b); got != (want < 0) {
+				t.Errorf("%v.Before(%v) = %v", a, b, got)
 			}
 			if got := strings.Compare(a.String(), b.String()); got != want {
 				t.Errorf("as text %v and %v compare as %d, want %d", a, b, got, want)
@@ -81,7 +82,7 @@ func FuzzParseDate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := tzclock.ParseDate(text)
-		if (err == nil) != (d.Check("a", "b") == nil) {
+		if (err == nil) != (check.Date("a", "b", d) == nil) {
 			t.Fatalf("ParseDate(%q) = %v, %v", text, d, err)
 		}
 		if err == nil && d.String() != text {

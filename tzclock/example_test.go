@@ -43,15 +43,6 @@ func ExampleIn() {
 	// Output: tzclock: loc must not be time.Local, which means different zones on different machines
 }
 
-func ExampleZone_Check() {
-	var forgotten tzclock.Zone
-	fmt.Println(forgotten.Check("counter", "zone"))
-	fmt.Println(tzclock.Stockholm.Check("counter", "zone"))
-	// Output:
-	// counter: zone must be given: a zone is never assumed
-	// <nil>
-}
-
 func ExampleZone_Start() {
 	for _, text := range []string{"2026-03-29", "2026-07-01", "2026-10-25"} {
 		day, err := tzclock.ParseDate(text)

@@ -23,8 +23,8 @@ var (
 	UTC = Zone{name: "UTC"}
 
 	// Stockholm is Europe/Stockholm. Its data is read on first use. If neither
-	// the machine nor the program has the data, [Zone.Check] returns an error,
-	// and stores refuse the zone.
+	// the machine nor the program has the data, stores refuse the zone, and its
+	// methods panic.
 	Stockholm = Zone{name: "Europe/Stockholm"}
 )
 
@@ -90,19 +90,6 @@ func In(loc *time.Location) (Zone, error) {
 	return Zone{name: loc.String(), loc: loc}, nil
 }
 
-// Check returns an [*event.InputError] of the given package and field if a
-// store must refuse z: if z is the zero Zone, or if the data of the zone is
-// missing.
-func (z Zone) Check(pkg, field string) error {
-	if z == (Zone{}) {
-		return event.BadInput(pkg, field, "must be given: a zone is never assumed")
-	}
-	if _, err := z.find(); err != nil {
-		return event.BadInput(pkg, field, noData(z.name, err))
-	}
-	return nil
-}
-
 // String returns the name, or "no zone" for the zero Zone.
 func (z Zone) String() string {
 	if z == (Zone{}) {
@@ -137,7 +124,7 @@ func (z *Zone) UnmarshalText(text []byte) error {
 }
 
 // Location returns the zone's *time.Location, for formatting and for package
-// time. It panics if [Zone.Check] returns an error.
+// time. It panics for the zero Zone, and if the data of the zone is missing.
 func (z Zone) Location() *time.Location {
 	if z == (Zone{}) {
 		panic("tzclock: the zero Zone is not a zone")

@@ -8,6 +8,7 @@ import (
 	_ "time/tzdata"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -31,7 +32,7 @@ func TestZonesOfOneNameAreEqual(t *testing.T) {
 	if back, err := tzclock.In(zone.Location()); err != nil || back != zone {
 		t.Errorf("In(%v.Location()) = %v, %v", zone, back, err)
 	}
-	if utc, err := tzclock.Load("UTC"); err != nil || utc != tzclock.UTC || utc.Location() != time.UTC || utc.Check("counter", "zone") != nil {
+	if utc, err := tzclock.Load("UTC"); err != nil || utc != tzclock.UTC || utc.Location() != time.UTC || check.Zone("counter", "zone", utc) != nil {
 		t.Errorf("Load(UTC) = %v, %v", utc, err)
 	}
 }
@@ -45,7 +46,7 @@ func TestInKeepsTheLocation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if zone == tzclock.Stockholm || zone.Location() != loc || zone.Check("counter", "zone") != nil {
+	if zone == tzclock.Stockholm || zone.Location() != loc || check.Zone("counter", "zone", zone) != nil {
 		t.Errorf("In = %v with %v", zone, zone.Location())
 	}
 	if again, _ := tzclock.In(loc); again != zone {
@@ -121,7 +122,7 @@ func TestZoneWithoutData(t *testing.T) {
 	t.Parallel()
 	zone := tzclock.Named("Europe/Atlantis")
 	for range 2 {
-		wantBadInput(t, "no data", zone.Check("counter", "zone"), "counter", "zone", `import _ "time/tzdata" in main`)
+		wantBadInput(t, "no data", check.Zone("counter", "zone", zone), "counter", "zone", `import _ "time/tzdata" in main`)
 	}
 	defer func() {
 		if text, _ := recover().(string); !strings.Contains(text, `"Europe/Atlantis"`) {

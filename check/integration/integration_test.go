@@ -147,7 +147,7 @@ func suites(t *testing.T, out io.Writer, folder, endpoint string, packages ...st
 	var printed bytes.Buffer
 	test := exec.CommandContext(ctx, "go", append([]string{"test", "-count=1"}, packages...)...)
 	test.Dir = folder
-	test.Env = append(os.Environ(), dynamotest.EndpointVariable+"="+endpoint)
+	test.Env = append(os.Environ(), "DYNAMODB_ENDPOINT"+"="+endpoint)
 	test.Stdout = io.MultiWriter(out, &printed)
 	test.Stderr = test.Stdout
 	test.WaitDelay = 10 * time.Second // its children may hold the pipe

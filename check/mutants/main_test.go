@@ -133,7 +133,7 @@ func TestSlow(t *testing.T) {
 // What was killed does not run again, what survived does.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	o := tiny(t, "", "-resume", "log", "-run", "nobody|crash")
+	o := tiny(t, "", "-resume", "folder/log", "-run", "nobody|crash")
 	for _, want := range []string{" 0 of them resumed", " 1 of them resumed"} {
 		var out strings.Builder
 		err := command(t.Context(), &out, o)
@@ -141,7 +141,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("%v, and nowhere %q\n%s", err, want, out.String())
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(o.root, "log")); err != nil || strings.Count(string(text), "\n") != 3 {
+	if text, err := os.ReadFile(filepath.Join(o.root, "folder", "log")); err != nil || strings.Count(string(text), "\n") != 3 {
 		t.Errorf("not three results: %v\n%s", err, text)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -15,6 +16,9 @@ import (
 // resumed opens the file of -resume and divides the mutants into those that it
 // says were killed or hung, and the rest.
 func resumed(file string, list []mutant) (*os.File, []result, []mutant, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return nil, nil, nil, err
+	}
 	log, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, nil, nil, err

@@ -14,7 +14,7 @@ func (t *Table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]Index, *a
 	for _, u := range req.Indexes {
 		switch {
 		case u.Create != nil:
-			x, err := t.addedIndex(u.Create, t.typed(req.Attributes), onDemand)
+			x, err := t.addedIndex(u.Create, req.Attributes, onDemand)
 			if err != nil {
 				return nil, err
 			}
@@ -39,17 +39,6 @@ func (t *Table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]Index, *a
 		}
 	}
 	return billed(indexes, onDemand)
-}
-
-// typed returns definitions with the existing types of attributes.
-func (t *Table) typed(attributes []api.AttributeDefinition) []api.AttributeDefinition {
-	out := slices.Clone(attributes)
-	for i, a := range out {
-		if j := slices.IndexFunc(t.Attributes, func(b api.AttributeDefinition) bool { return a.Name == b.Name }); j >= 0 {
-			out[i] = t.Attributes[j]
-		}
-	}
-	return out
 }
 
 // global returns the position of a global index.

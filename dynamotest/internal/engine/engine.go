@@ -32,10 +32,9 @@ type Options struct {
 	// "us-east-1" and "123456789012".
 	Region, Account string
 
-	// IndexLag is how far global indexes are behind, ReadLag is how far
-	// eventually consistent reads are behind, and TTLDelay is how long items
-	// outlive their expiry.
-	IndexLag, ReadLag, TTLDelay time.Duration
+	// IndexLag is how far global indexes are behind, and ReadLag is how far
+	// eventually consistent reads are behind.
+	IndexLag, ReadLag time.Duration
 
 	// Partition is the capacity of one partition for a second; 0 means no limit.
 	// Provisioned also limits tables and indexes to their throughput.

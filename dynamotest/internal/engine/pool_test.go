@@ -129,9 +129,6 @@ func TestWhoNamesTheErrorOfThrottling(t *testing.T) {
 		{"plain", "", engine.Throttling{}, "ThrottlingException TableReadKeyRangeThroughputExceeded"},
 		{"paid", "by-day", engine.Throttling{}, "ProvisionedThroughputExceededException IndexReadKeyRangeThroughputExceeded"},
 		{"plain", "", engine.Throttling{Code: api.ThroughputExceeded}, "ProvisionedThroughputExceededException TableReadKeyRangeThroughputExceeded"},
-		{"plain", "", engine.Throttling{Reason: "TableReadProvisionedThroughputExceeded"}, "ProvisionedThroughputExceededException TableReadProvisionedThroughputExceeded"},
-		{"paid", "", engine.Throttling{Reason: "TableReadMaxOnDemandThroughputExceeded"}, "ThrottlingException TableReadMaxOnDemandThroughputExceeded"},
-		{"paid", "", engine.Throttling{Reason: "TableReadAccountLimitExceeded"}, "ThrottlingException TableReadAccountLimitExceeded"},
 		{"nowhere", "", engine.Throttling{}, "ProvisionedThroughputExceededException TableReadKeyRangeThroughputExceeded"},
 	} {
 		err := eng.ThrottledTarget(target.Target{Table: tt.table, Index: tt.index, Read: true}, tt.how)

@@ -9,13 +9,11 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
-// The last part of a reason names what was exceeded. The first of these can be
-// exceeded in both billing modes, each of the others in one.
+// The last part of a reason names what was exceeded: the first in both billing
+// modes, the other only of a provisioned table.
 const (
 	ofKeyRange    = "KeyRangeThroughputExceeded"
 	ofProvisioned = "ProvisionedThroughputExceeded"
-	ofMaximum     = "MaxOnDemandThroughputExceeded"
-	ofAccount     = "AccountLimitExceeded"
 )
 
 const (
@@ -23,14 +21,12 @@ const (
 	throttledIndex = "The level of configured provisioned throughput for one or more global secondary indexes of the table was exceeded. Consider increasing your provisioning level for the under-provisioned global secondary indexes with the UpdateTable API."
 	onDemandText   = "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly. If exceptions persist, check if you have a hot key: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
 	onDemandIndex  = "Throughput exceeds the current capacity for one or more global secondary indexes. DynamoDB is automatically scaling your index so please try again shortly."
-	maximumText    = "Throughput exceeds the maximum OnDemandThroughput configured on table or index"
 )
 
 // A Throttling says how a call is throttled.
 type Throttling struct {
-	Code   string // of the error; empty: follows from the reason and the table's billing mode
-	Reason string // for each target; empty: its own
-	Index  string // a global index that holds writes back; may be empty
+	Code  string // of the error; empty: follows from the table's billing mode
+	Index string // a global index that holds writes back; may be empty
 }
 
 // A resource is a table or a global index without capacity left.
@@ -52,15 +48,15 @@ func (on *resource) reason(exceeded string) string {
 }
 
 // throttled returns the error of a request that the resource throttles. If the
-// code is empty, it follows from the reason, or else from the billing mode.
+// code is empty, it follows from the billing mode.
 func (on *resource) throttled(reason, code string) *api.Error {
 	if code == "" {
 		code = api.ThroughputExceeded
-		if strings.HasSuffix(reason, ofMaximum) || strings.HasSuffix(reason, ofAccount) || on.onDemand && !strings.HasSuffix(reason, ofProvisioned) {
+		if on.onDemand {
 			code = api.Throttling
 		}
 	}
-	err := &api.Error{Code: code, Message: throttlingText(code, reason, on.index)}
+	err := &api.Error{Code: code, Message: throttlingText(code, on.index)}
 	if on.arn != "" {
 		err.Throttled = []api.ThrottlingReason{{Reason: reason, Resource: on.arn}}
 	}
@@ -69,10 +65,8 @@ func (on *resource) throttled(reason, code string) *api.Error {
 
 // throttlingText returns the message of an error about tables only, or about
 // indexes only.
-func throttlingText(code, reason string, indexes bool) string {
+func throttlingText(code string, indexes bool) string {
 	switch {
-	case strings.HasSuffix(reason, ofMaximum):
-		return maximumText
 	case code == api.Throttling && indexes:
 		return onDemandIndex
 	case code == api.Throttling:
@@ -106,7 +100,7 @@ func joined(errs []*api.Error) *api.Error {
 		return all
 	}
 	ofTable := func(why api.ThrottlingReason) bool { return !strings.Contains(why.Resource, "/index/") }
-	all.Message = throttlingText(all.Code, all.Throttled[0].Reason, !slices.ContainsFunc(all.Throttled, ofTable))
+	all.Message = throttlingText(all.Code, !slices.ContainsFunc(all.Throttled, ofTable))
 	return all
 }
 
@@ -162,5 +156,5 @@ func (e *Engine) ThrottledTarget(about target.Target, how Throttling) *api.Error
 	if on.index {
 		on.arn += "/index/" + about.Index
 	}
-	return on.throttled(cmp.Or(how.Reason, on.reason(ofKeyRange)), how.Code)
+	return on.throttled(on.reason(ofKeyRange), how.Code)
 }

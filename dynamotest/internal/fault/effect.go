@@ -55,8 +55,7 @@ type Effect struct {
 	Status int    // of Answer
 	Body   string // of Answer
 
-	Code    string // of Throttle; empty: follows from the reason and the table's billing mode
-	Reason  string // of Throttle; empty: the target's own
+	Code    string // of Throttle; empty: follows from the table's billing mode
 	ByIndex string // of Throttle: a global index that holds writes to its table back
 
 	Late bool // of InternalError and Unavailable: the request has taken effect

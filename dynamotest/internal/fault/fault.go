@@ -153,8 +153,8 @@ func (f *Fault) wrongThrottle() string {
 		return ""
 	case f.Effect.ByIndex != "" && !is(f.Op, api.Writes) && !is(f.Op, api.Statements):
 		return f.Op + " writes no items, so no index holds it back"
-	case (f.Effect.Code != "" || f.Effect.Reason != "") && !is(f.Op, api.Consumes):
-		return f.Op + " consumes no capacity: Throttle has neither a code nor a reason there"
+	case f.Effect.Code != "" && !is(f.Op, api.Consumes):
+		return f.Op + " consumes no capacity: Throttle has no code there"
 	}
 	return ""
 }

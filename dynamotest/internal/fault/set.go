@@ -31,9 +31,6 @@ func (s *Set) Add(f Fault) error {
 	return nil
 }
 
-// Check returns the error with which Add refuses a fault.
-func (s *Set) Check(f Fault) error { return f.check(s.tables != nil) }
-
 // Heal removes all faults, and returns a sentence for each that never fired, with
 // the requests that passed instead.
 func (s *Set) Heal() (idle []string) {

@@ -50,7 +50,7 @@ type endpoint struct {
 func newEndpoint(t *testing.T) *endpoint {
 	t.Helper()
 	db := dynamotest.Open(t)
-	env := map[string]string{"DYNAMO_ENDPOINT": os.Getenv(dynamotest.EndpointVariable)}
+	env := map[string]string{"DYNAMO_ENDPOINT": os.Getenv("DYNAMODB_ENDPOINT")}
 	if db.InProcess() {
 		server := httptest.NewServer(db.Server().Handler())
 		t.Cleanup(server.Close)
