@@ -86,11 +86,12 @@ func (s Spending) Void(ctx context.Context, h Hold) error {
 func (s Spending) Buy(ctx context.Context, seen *ledger.Store, log *activity.Store, p Purchase) (string, error) {
 	h, err := p.Hold()
 	ev, parseErr := event.Parse(h.Event)
-	if err := cmp.Or(err, parseErr); err != nil {
+	key, keyErr := ledger.Key("BUY", h.Event)
+	if err := cmp.Or(err, parseErr, keyErr); err != nil {
 		return "", err
 	}
 	held, logged := false, false // by an earlier transaction
-	res, err := ledger.DoTx(ctx, seen, ledger.Request{Key: "BUY:" + ev.String()}, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+	res, err := ledger.DoTx(ctx, seen, ledger.Request{Key: key}, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
 		take, takeErr := s.Days.TakeItem(counter.Take{Key: p.Customer, Event: ev, Weight: p.Cents, Cap: s.Cap})
 		entry, err := log.RecordItems([]activity.Activity{{Scope: "shop", Actor: p.Customer, Name: "order", Event: ev}})
 		if err := cmp.Or(takeErr, err); err != nil {
