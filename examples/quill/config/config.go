@@ -29,6 +29,7 @@ type Config struct {
 	HubSpot HubSpot
 	PowerBI PowerBI
 	Sink    string // QUILL_SINK, a file; "" is standard output
+	Spool   string // QUILL_SPOOL, a directory; "" keeps nothing
 }
 
 // Aloware is the credentials of its webhooks. Without a user or a token its
@@ -129,6 +130,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		HubSpot:     readHubSpot(r),
 		PowerBI:     readPowerBI(r),
 		Sink:        r.Value("QUILL_SINK"),
+		Spool:       r.Value("QUILL_SPOOL"),
 	}
 	if cfg.PowerBI.On() && cfg.Sink != "" {
 		r.Wrong("QUILL_SINK", "must not be set together with POWERBI_TENANT_ID: rows go to only one place")

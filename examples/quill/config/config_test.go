@@ -25,7 +25,7 @@ const (
 var full = map[string]string{
 	"DYNAMO_TABLE_NAME": "l-1", "QUILL_FACTS_TABLE": "f-1", "DYNAMO_TTL_DAYS": "30",
 	"DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "DYNAMO_REGION": "eu-north-1",
-	"QUILL_PUBLIC_URL": "https://hooks.example.com/in/", "CUTOVER_AT": "2026-12-01T09:00:00+01:00",
+	"QUILL_SPOOL": "/var/spool/quill", "QUILL_PUBLIC_URL": "https://hooks.example.com/in/", "CUTOVER_AT": "2026-12-01T09:00:00+01:00",
 	"ALOWARE_USER": "quill", "ALOWARE_PASSWORD": "open sesame", "ALOWARE_TOKEN": "t0ken", "ALOWARE_TERMINAL_STATUSES": "parked, line-lost",
 	"HUBSPOT_CLIENT_SECRET": "hush", "HUBSPOT_SIGNATURES": "v3,v1",
 	"POWERBI_TENANT_ID": "example.com", "POWERBI_CLIENT_ID": anID, "POWERBI_CLIENT_SECRET": "~sh", "POWERBI_WORKSPACE_ID": anID, "POWERBI_DATASET_ID": anotherID,
@@ -63,6 +63,7 @@ func TestEveryVariable(t *testing.T) {
 		Aloware: config.Aloware{User: "quill", Password: "open sesame", Token: "t0ken", Terminal: []string{"parked", "line-lost"}},
 		HubSpot: config.HubSpot{Secret: "hush", Signatures: []string{"v3", "v1"}},
 		PowerBI: config.PowerBI{Tenant: "example.com", Client: anID, Secret: "~sh", Workspace: anID, Dataset: anotherID},
+		Spool:   "/var/spool/quill",
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)

@@ -93,6 +93,7 @@ func (w *world) process(life *demo.Life) *process {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	p.Handler.Ending = life.Context().Done() // what a dead process still tries ends in the bubble
 	return p
 }
 

@@ -50,14 +50,40 @@ const (
 // Body is the whole body, because r's own body has already been read. A v3
 // signature decides alone: if it is wrong, a right older signature does not count.
 func (v Verifier) Verify(r *http.Request, body []byte) error {
+	if err := v.VerifyHeaders(r); err != nil {
+		return err
+	}
+	if hasV3(r) {
+		mac := hmac.New(sha256.New, []byte(v.Secret))
+		mac.Write([]byte(r.Method + decode(v.uri(r))))
+		mac.Write(body)
+		mac.Write([]byte(r.Header.Get(timestamp)))
+		return compare(r.Header.Get(signatureV3), base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	}
+	hash := sha256.New()
+	switch which := r.Header.Get(version); which {
+	case "v1":
+		hash.Write([]byte(v.Secret))
+	case "v2":
+		hash.Write([]byte(v.Secret + r.Method + v.uri(r)))
+	default:
+		return fmt.Errorf("hubspot: signatures of version %.10q are unknown", which)
+	}
+	hash.Write(body)
+	return compare(r.Header.Get(signature), hex.EncodeToString(hash.Sum(nil)))
+}
+
+// VerifyHeaders returns an error if the headers alone show that the request does not
+// come from HubSpot, so that nobody need read its body: a signature is missing or
+// not accepted, or its time is too far off.
+func (v Verifier) VerifyHeaders(r *http.Request) error {
 	if v.Secret == "" || v.PublicURL == "" {
 		return errors.New("hubspot: the Verifier must have a Secret and a PublicURL")
 	}
-	if len(r.Header.Values(signatureV3)) > 0 {
-		return v.verifyV3(r, body)
+	if hasV3(r) {
+		return v.verifyTime(r)
 	}
-	sent, err := one(r, signature)
-	if err != nil {
+	if _, err := one(r, signature); err != nil {
 		return err
 	}
 	which, err := one(r, version)
@@ -67,22 +93,17 @@ func (v Verifier) Verify(r *http.Request, body []byte) error {
 	if !slices.Contains(v.Versions, which) {
 		return fmt.Errorf("hubspot: signatures of version %.10q are not accepted", which)
 	}
-	hash := sha256.New()
-	switch which {
-	case "v1":
-		hash.Write([]byte(v.Secret))
-	case "v2":
-		hash.Write([]byte(v.Secret + r.Method + v.uri(r)))
-	default:
-		return fmt.Errorf("hubspot: signatures of version %.10q are unknown", which)
-	}
-	hash.Write(body)
-	return compare(sent, hex.EncodeToString(hash.Sum(nil)))
+	return nil
 }
 
-func (v Verifier) verifyV3(r *http.Request, body []byte) error {
-	sent, err := one(r, signatureV3)
-	if err != nil {
+// hasV3 reports whether a v3 signature decides, even an empty one.
+func hasV3(r *http.Request) bool {
+	return len(r.Header.Values(signatureV3)) > 0
+}
+
+// verifyTime checks the time that a v3 signature signs.
+func (v Verifier) verifyTime(r *http.Request) error {
+	if _, err := one(r, signatureV3); err != nil {
 		return err
 	}
 	stamp, err := one(r, timestamp)
@@ -92,13 +113,6 @@ func (v Verifier) verifyV3(r *http.Request, body []byte) error {
 	ms, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
 		return errors.New("hubspot: " + timestamp + " must be a time in milliseconds")
-	}
-	mac := hmac.New(sha256.New, []byte(v.Secret))
-	mac.Write([]byte(r.Method + decode(v.uri(r))))
-	mac.Write(body)
-	mac.Write([]byte(stamp))
-	if err := compare(sent, base64.StdEncoding.EncodeToString(mac.Sum(nil))); err != nil {
-		return err
 	}
 	if off := v.now().Sub(time.UnixMilli(ms)); off.Abs() > Tolerance {
 		return fmt.Errorf("hubspot: the request's time is %s off: at most %s is accepted", off.Abs().Round(time.Second), Tolerance)

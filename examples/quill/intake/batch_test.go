@@ -187,10 +187,10 @@ func TestRaces(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		other := *b.Handler
+		other := b.twin()
 		var wait sync.WaitGroup
 		for range 10 {
-			for _, h := range []*intake.Handler{b.Handler, &other} {
+			for _, h := range []*intake.Handler{b.Handler, other} {
 				wait.Go(func() {
 					one := &bench{Handler: h, t: t, db: b.db, at: b.at}
 					for _, sent := range [][2]string{

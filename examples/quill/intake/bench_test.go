@@ -95,6 +95,16 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
+// twin returns another handler with the same fields.
+func (b *bench) twin() *intake.Handler {
+	h := b.Handler
+	return &intake.Handler{
+		Aloware: h.Aloware, AlowareReader: h.AlowareReader, HubSpot: h.HubSpot,
+		DB: h.DB, Ledger: h.Ledger, Outbox: h.Outbox, Cutover: h.Cutover, Retention: h.Retention,
+		Tally: h.Tally, Log: h.Log, Now: h.Now, SideBySide: h.SideBySide, Spool: h.Spool, Ending: h.Ending,
+	}
+}
+
 // request returns a genuine request.
 func (b *bench) request(ctx context.Context, path, body string) *http.Request {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
@@ -134,7 +144,7 @@ func (b *bench) send(path, body string, status int, want intake.Counts) {
 	if got != status || added != want {
 		b.t.Errorf("%.100s: %d %+v, want %d %+v\n%s", body, got, added, status, want, b.logged())
 	}
-	if want.Old, want.Later, want.Unstored = 0, 0, 0; answered != want {
+	if want.Old, want.Later, want.Unstored, want.Spooled = 0, 0, 0, 0; answered != want {
 		b.t.Errorf("%.100s: answered %+v, want %+v", body, answered, want)
 	}
 }
@@ -143,7 +153,7 @@ func minus(a, b intake.Counts) intake.Counts {
 	return intake.Counts{
 		Received: a.Received - b.Received, New: a.New - b.New, Duplicate: a.Duplicate - b.Duplicate,
 		Refused: a.Refused - b.Refused, Waiting: a.Waiting - b.Waiting,
-		Old: a.Old - b.Old, Later: a.Later - b.Later, Unstored: a.Unstored - b.Unstored, Forged: a.Forged - b.Forged,
+		Old: a.Old - b.Old, Later: a.Later - b.Later, Unstored: a.Unstored - b.Unstored, Spooled: a.Spooled - b.Spooled, Forged: a.Forged - b.Forged,
 	}
 }
 

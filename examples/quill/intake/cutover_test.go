@@ -173,7 +173,6 @@ func TestOldMarksThatCannotBeRead(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				b.Cutover = b.clock()
-				b.StoreWithin = 4 * time.Second
 				b.old("ALOWARE:985097163", day)
 				b.db.Inject(dynamotest.Fault{Do: do, Op: "BatchGetItem", Times: -1})
 				b.send(intake.AlowarePath, call("completed"), 503, isUnstored)

@@ -49,7 +49,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	}
 	off := time.Duration(h.random.IntN(600)-300) * time.Second
 	now := func() time.Time { return h.clock().Add(off) }
-	other := *h.Handler
+	other := h.twin()
 	other.Now, other.HubSpot.Now = now, now
 	var err error
 	if other.Ledger, err = ledger.New(h.db.Client(), marks, &ledger.Config{Now: now}); err != nil {
@@ -58,7 +58,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	if other.Outbox, err = outbox.New(h.db.Client(), facts, &outbox.Config{Now: now}); err != nil {
 		t.Fatal(err)
 	}
-	h.processes = []*intake.Handler{h.Handler, &other}
+	h.processes = []*intake.Handler{h.Handler, other}
 	return h
 }
 

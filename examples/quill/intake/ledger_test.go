@@ -49,7 +49,7 @@ func TestALaterStatusTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.send(intake.AlowarePath, call("completed"), 200, isNew)
-	other := *b.Handler
+	other := b.twin()
 	b.db.Inject(dynamotest.Fault{Op: "TransactWriteItems", Nth: 2, Do: dynamotest.Before(func() {
 		if got := other.Settle(t.Context(), aloware.Reader{}.Events([]byte(call("voicemail")))); got != isLater {
 			t.Errorf("the other: %+v", got)

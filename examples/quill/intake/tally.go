@@ -22,6 +22,9 @@ type Counts struct {
 	// reply stayed lost until the time was over. So the number of facts is at least
 	// New, and at most New plus Unstored.
 	Unstored int `json:"-"`
+	// Spooled are the events in Waiting that are in the spool. They are received
+	// once more when they are taken from it.
+	Spooled int `json:"-"`
 
 	// These are requests whose events do not count as received: they came from
 	// somebody else, or their body was too large or ended early.
@@ -43,6 +46,7 @@ func (c Counts) LogValue() slog.Value {
 		{"old", c.Old},
 		{"later", c.Later},
 		{"unstored", c.Unstored},
+		{"spooled", c.Spooled},
 	} {
 		if one.count != 0 {
 			attrs = append(attrs, slog.Int(one.name, one.count))
@@ -61,6 +65,7 @@ func (c *Counts) plus(o Counts) {
 	c.Old += o.Old
 	c.Later += o.Later
 	c.Unstored += o.Unstored
+	c.Spooled += o.Spooled
 	c.Forged += o.Forged
 	c.Unread += o.Unread
 }

@@ -2,6 +2,8 @@
 // events, drops copies, and writes each event's mark and fact in one transaction.
 //
 //	webhook.go  the HTTP handler: who may send, and the answers
+//	body.go     how large a body may be, and all bodies together
+//	hold.go     how long each source waits, and the spool
 //	batch.go    the events of one request: copies, and all others side by side
 //	cutover.go  what the earlier pipeline has marked; useless when its marks have expired
 //	ledger.go   one transaction for each event
@@ -9,10 +11,11 @@
 //	tally.go    what became of them
 //
 // The answer is 200 only when every event is settled: stored, known already,
-// waiting for another, or kept as refused. It is 503 when an event could not be
-// stored within Handler.StoreWithin: the sender sends all of them again, and the
-// stored ones are duplicates then. A sender that hangs up does not stop the work on
-// its request.
+// waiting for another, kept as refused, or in the spool. It is 503 when an event of
+// HubSpot could not be stored within 4 s: HubSpot sends all of them again, and the
+// stored ones are duplicates then. Aloware never sends again, so its requests wait
+// up to 90 s, and then go to the spool. A sender that hangs up does not stop the
+// work on its request.
 //
 // IAM must grant what the ledger and the outbox need, and also BatchGetItem on the
 // ledger's table as long as old marks are read.
@@ -33,6 +36,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/hubspot"
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
+	"github.com/homeops/ddbpatterns/examples/quill/spool"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -44,10 +48,8 @@ const (
 
 // These are the defaults of a Handler.
 const (
-	MaxBody     = 1 << 20
-	StoreWithin = 4 * time.Second // HubSpot waits 5 s
-	SideBySide  = 16
-	Retention   = 14 * 24 * time.Hour
+	SideBySide = 16
+	Retention  = 14 * 24 * time.Hour
 )
 
 // retryAfter is the wait in seconds for a sender that must send again.
@@ -93,9 +95,15 @@ type Handler struct {
 	Log   *slog.Logger     // defaults to none
 	Now   func() time.Time // defaults to time.Now
 
-	MaxBody     int64         // in bytes; defaults to 1 MB
-	StoreWithin time.Duration // defaults to 4 s
-	SideBySide  int           // transactions of one request; defaults to 16
+	SideBySide int // transactions of one request; defaults to 16
+
+	// Spool keeps what Aloware sent and could not be stored. Without it that is lost.
+	Spool *spool.Spool
+	// Ending is closed when the service ends: from then on no request waits longer
+	// than HubSpot's.
+	Ending <-chan struct{}
+
+	aloware, hubspot load
 }
 
 // now is the handler's clock.
@@ -115,15 +123,15 @@ func (h *Handler) log() *slog.Logger {
 }
 
 // or returns the value, or the default if the value is not set.
-func or[T int | int64 | time.Duration](value, otherwise T) T {
+func or[T int | time.Duration](value, otherwise T) T {
 	if value <= 0 {
 		return otherwise
 	}
 	return value
 }
 
-// ServeHTTP answers when every event of the request is settled, or StoreWithin has
-// passed.
+// ServeHTTP answers when every event of the request is settled, or the source's time
+// is over.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := h.now()
 	source := h.source(r.URL.Path)
@@ -136,19 +144,23 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "only POST is allowed")
 		return
 	}
-	events, no := h.read(w, r, source)
+	defer h.limit(w, r, source)()
+	text, no := h.read(r, source)
 	if no != nil {
 		h.Tally.add(no.counts())
-		h.log().LogAttrs(r.Context(), slog.LevelWarn, "webhook refused",
+		level := slog.LevelWarn
+		if no.status == http.StatusServiceUnavailable {
+			level = slog.LevelError
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		h.log().LogAttrs(r.Context(), level, "webhook refused",
 			slog.String("source", source), slog.Int("status", no.status), slog.String("reason", no.reason))
 		refuse(w, no.status, no.answer)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), or(h.StoreWithin, StoreWithin))
-	defer cancel()
-	counts := h.Settle(ctx, events)
+	counts := h.take(r.Context(), source, began, text)
 	h.Tally.add(counts)
-	h.log().LogAttrs(ctx, levelOf(counts), "webhook", slog.String("source", source),
+	h.log().LogAttrs(r.Context(), levelOf(counts), "webhook", slog.String("source", source),
 		slog.Any("events", counts), slog.Int64("ms", h.now().Sub(began).Milliseconds()))
 	status := http.StatusOK
 	if counts.Unstored > 0 {
@@ -184,26 +196,42 @@ func (r refusal) counts() Counts {
 	return Counts{Unread: 1}
 }
 
-// read returns the events of a request that the source has sent.
-func (h *Handler) read(w http.ResponseWriter, r *http.Request, source string) ([]fact.Event, *refusal) {
+// read returns the body of a request that the source has sent. What the headers
+// decide is decided before the body is read.
+func (h *Handler) read(r *http.Request, source string) ([]byte, *refusal) {
 	forged := func(why string) *refusal { return &refusal{http.StatusUnauthorized, "not authenticated", why} }
 	if source == fact.Aloware && !h.Aloware.Check(r) {
 		return nil, forged("other credentials than those that are configured")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, or(h.MaxBody, MaxBody)))
+	if source == fact.HubSpot {
+		if err := h.HubSpot.VerifyHeaders(r); err != nil {
+			return nil, forged(err.Error())
+		}
+	}
+	text, err := io.ReadAll(r.Body)
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, &refusal{http.StatusRequestEntityTooLarge, "the body is too large", err.Error()}
+	}
+	if errors.Is(err, errBodies) {
+		return nil, &refusal{http.StatusServiceUnavailable, "too many bodies at once", err.Error()}
 	}
 	if err != nil { // the sender went away, or is too slow; the error may name its address
 		return nil, &refusal{http.StatusBadRequest, "the body ended early", "the body ended early"}
 	}
-	if source == fact.Aloware {
-		return h.AlowareReader.Events(body), nil
+	if source == fact.HubSpot {
+		if err := h.HubSpot.Verify(r, text); err != nil {
+			return nil, forged(err.Error())
+		}
 	}
-	if err := h.HubSpot.Verify(r, body); err != nil {
-		return nil, forged(err.Error())
+	return text, nil
+}
+
+// events reads the body of a source.
+func (h *Handler) events(source string, text []byte) []fact.Event {
+	if source == fact.HubSpot {
+		return hubspot.Events(text)
 	}
-	return hubspot.Events(body), nil
+	return h.AlowareReader.Events(text)
 }
 
 func levelOf(c Counts) slog.Level {

@@ -131,20 +131,23 @@ func TestRequestsThatAreNotRead(t *testing.T) {
 		status int
 		answer string
 	}{
-		"another path":          {"/hooks", func(*http.Request) {}, 404, "not found"},
-		"below the path":        {intake.AlowarePath + "/", func(*http.Request) {}, 404, "not found"},
-		"GET":                   {intake.AlowarePath, func(r *http.Request) { r.Method = "GET" }, 405, "only POST is allowed"},
-		"PUT":                   {intake.HubSpotPath, func(r *http.Request) { r.Method = "PUT" }, 405, "only POST is allowed"},
-		"no token":              {intake.AlowarePath, func(r *http.Request) { r.Header.Del("Authorization") }, 401, "not authenticated"},
-		"another token":         {intake.AlowarePath, with("Authorization", "Bearer "+token+"x"), 401, "not authenticated"},
-		"no signature":          {intake.HubSpotPath, func(r *http.Request) { r.Header.Del("X-HubSpot-Signature-v3") }, 401, "not authenticated"},
-		"another signature":     {intake.HubSpotPath, with("X-HubSpot-Signature-v3", "c2VjcmV0"), 401, "not authenticated"},
-		"another time":          {intake.HubSpotPath, with("X-HubSpot-Request-Timestamp", "1795240801000"), 401, "not authenticated"},
-		"another body":          {intake.HubSpotPath, body(batch(change(2))), 401, "not authenticated"},
-		"Aloware, too large":    {intake.AlowarePath, body(strings.Repeat(" ", intake.MaxBody+1)), 413, "the body is too large"},
-		"HubSpot, too large":    {intake.HubSpotPath, body(strings.Repeat(" ", intake.MaxBody+1)), 413, "the body is too large"},
-		"too large, and forged": {intake.AlowarePath, func(r *http.Request) { body(strings.Repeat(" ", intake.MaxBody+1))(r); r.Header.Del("Authorization") }, 401, "not authenticated"},
-		"half a body":           {intake.AlowarePath, func(r *http.Request) { r.Body = io.NopCloser(io.MultiReader(strings.NewReader("{"), broken{})) }, 400, "the body ended early"},
+		"another path":       {"/hooks", func(*http.Request) {}, 404, "not found"},
+		"below the path":     {intake.AlowarePath + "/", func(*http.Request) {}, 404, "not found"},
+		"GET":                {intake.AlowarePath, func(r *http.Request) { r.Method = "GET" }, 405, "only POST is allowed"},
+		"PUT":                {intake.HubSpotPath, func(r *http.Request) { r.Method = "PUT" }, 405, "only POST is allowed"},
+		"no token":           {intake.AlowarePath, func(r *http.Request) { r.Header.Del("Authorization") }, 401, "not authenticated"},
+		"another token":      {intake.AlowarePath, with("Authorization", "Bearer "+token+"x"), 401, "not authenticated"},
+		"no signature":       {intake.HubSpotPath, func(r *http.Request) { r.Header.Del("X-HubSpot-Signature-v3") }, 401, "not authenticated"},
+		"another signature":  {intake.HubSpotPath, with("X-HubSpot-Signature-v3", "c2VjcmV0"), 401, "not authenticated"},
+		"another time":       {intake.HubSpotPath, with("X-HubSpot-Request-Timestamp", "1795240801000"), 401, "not authenticated"},
+		"another body":       {intake.HubSpotPath, body(batch(change(2))), 401, "not authenticated"},
+		"Aloware, too large": {intake.AlowarePath, body(strings.Repeat(" ", intake.AlowareBody+1)), 413, "the body is too large"},
+		"HubSpot, too large": {intake.HubSpotPath, body(strings.Repeat(" ", intake.HubSpotBody+1)), 413, "the body is too large"},
+		"too large, and forged": {intake.AlowarePath, func(r *http.Request) {
+			body(strings.Repeat(" ", intake.AlowareBody+1))(r)
+			r.Header.Del("Authorization")
+		}, 401, "not authenticated"},
+		"half a body": {intake.AlowarePath, func(r *http.Request) { r.Body = io.NopCloser(io.MultiReader(strings.NewReader("{"), broken{})) }, 400, "the body ended early"},
 	} {
 		b := newBench(t)
 		r := b.request(t.Context(), tc.path, batch(change(1)))
@@ -203,7 +206,8 @@ func TestSourcesThatAreNotConfigured(t *testing.T) {
 	}
 }
 
-// A body of 1 MB is read, and one byte more is not.
+// A body as large as its source may send is read, and one byte more is not. HubSpot's
+// largest batch is 100 events with the longest values.
 func TestTheLargestBody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // a busy machine takes no time in it
@@ -214,16 +218,16 @@ func TestTheLargestBody(t *testing.T) {
 			t.Errorf("one byte more: %d", status)
 		}
 		var events []string
-		size := 2
-		for n := 0; ; n++ {
-			event := strings.Replace(change(n), "customer", strings.Repeat("x", 4000), 1)
-			if size += len(event) + 1; size > 1<<20 {
-				break
-			}
-			events = append(events, event)
+		for n := range 100 {
+			events = append(events, strings.Replace(change(n), "customer", strings.Repeat("x", 65_536), 1))
 		}
-		b.send(intake.HubSpotPath, batch(events...), 200, intake.Counts{Received: len(events), New: len(events)})
-		b.wants(len(events) + 1)
+		batch := batch(events...)
+		batch += strings.Repeat(" ", 8<<20-len(batch))
+		b.send(intake.HubSpotPath, batch, 200, intake.Counts{Received: 100, New: 100})
+		if status, _ := b.serve(b.request(t.Context(), intake.HubSpotPath, batch+" ")); status != 413 {
+			t.Errorf("one byte more: %d", status)
+		}
+		b.wants(101)
 	})
 }
 
@@ -258,7 +262,7 @@ func TestStoringEndsInTime(t *testing.T) {
 			}
 			began := time.Now()
 			b.send(intake.HubSpotPath, body, 503, want)
-			if took := time.Since(began); took < 3*time.Second || took > intake.StoreWithin {
+			if took := time.Since(began); took < 3*time.Second || took > intake.HubSpotWithin {
 				t.Errorf("%s: it took %v", name, took)
 			}
 			if !strings.Contains(b.logged(), "level=ERROR msg=\"events not stored\" events=3 first=") {
@@ -274,13 +278,12 @@ func TestStoringEndsInTime(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.StoreWithin = time.Nanosecond
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.Answer(http.StatusBadRequest, `{"__type": "AccessDeniedException"}`), Op: "TransactWriteItems"})
 	w := httptest.NewRecorder()
 	b.ServeHTTP(w, b.request(t.Context(), intake.AlowarePath, sms))
 	if w.Code != 503 || w.Header().Get("Retry-After") != "10" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
-	b.StoreWithin = 0
 	b.send(intake.AlowarePath, sms, 200, isNew)
 }
 

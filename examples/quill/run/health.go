@@ -65,6 +65,7 @@ func (s *service) figures() string {
 		{"old", in.Old},
 		{"later", in.Later},
 		{"unstored", in.Unstored},
+		{"spooled", in.Spooled},
 		{"forged", in.Forged},
 		{"unread", in.Unread},
 		{"posted", out.Posted},
@@ -72,6 +73,10 @@ func (s *service) figures() string {
 		{"posted again", out.Again},
 	} {
 		fmt.Fprintf(&text, "%s %d\n", figure.name, figure.n)
+	}
+	if s.webhooks.Spool != nil {
+		n, _ := s.webhooks.Spool.Len() // TakeIn says what is wrong
+		fmt.Fprintf(&text, "spool %d\n", n)
 	}
 	pending := "unknown"
 	if counted := s.pending.Load(); counted != nil {

@@ -1,14 +1,15 @@
 // Package run is the program quill: its command line and environment, the
 // demonstration, the service and the commands.
 //
-//	run.go       the command line
-//	demo.go      the demonstration
-//	serve.go     the service: webhooks and poster in one process
-//	clock.go     the poster's waits, which end with the service
-//	health.go    whether it accepts webhooks, and how many facts are in which state
-//	stores.go    the tables, and the stores on them
-//	commands.go  the commands for looking up, and for the dataset
-//	template.go  tables and rights for CloudFormation
+//	run.go          the command line
+//	demo.go         the demonstration
+//	serve.go        the service: webhooks and poster in one process
+//	connections.go  how many at once
+//	clock.go        the poster's waits, which end with the service
+//	health.go       whether it accepts webhooks, and how many facts are in which state
+//	stores.go       the tables, and the stores on them
+//	commands.go     the commands for looking up, and for the dataset
+//	template.go     tables and rights for CloudFormation
 package run
 
 import (

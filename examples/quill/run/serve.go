@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,11 +22,20 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
 	"github.com/homeops/ddbpatterns/examples/quill/post"
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
+	"github.com/homeops/ddbpatterns/examples/quill/spool"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// toSetUp bounds the time of the service's start.
-const toSetUp = 2 * time.Minute
+const (
+	// toSetUp bounds the time of the service's start.
+	toSetUp = 2 * time.Minute
+
+	// toAnswer is Aloware's time, which is the longest, and that for reading the body
+	// before it and keeping it after it.
+	toAnswer = intake.AlowareWithin + 30*time.Second
+
+	takeInEvery = 10 * time.Second
+)
 
 // Ending bounds how long the steps of ending take.
 type Ending struct {
@@ -57,6 +67,9 @@ type service struct {
 	server *http.Server
 	ending Ending
 
+	webhooks *intake.Handler
+	ends     chan struct{} // closed when it ends
+
 	ready   atomic.Bool
 	pending atomic.Pointer[string] // how many facts are pending, for people
 	probe   probe
@@ -73,6 +86,12 @@ func (p Program) serve(ctx context.Context, cfg config.Config, c command) error 
 	s, err := p.newService(ctx, cfg, to, p.logger(c, slog.LevelInfo))
 	if err != nil {
 		return err
+	}
+	if cfg.Spool != "" {
+		if s.webhooks.Spool, err = spool.Open(cfg.Spool, spool.Most); err != nil {
+			return fmt.Errorf("QUILL_SPOOL: %w", err)
+		}
+		defer s.webhooks.Spool.Close()
 	}
 	if err := s.setUp(ctx); err != nil {
 		return err
@@ -106,14 +125,16 @@ func (p Program) newService(ctx context.Context, cfg config.Config, to sink.Sink
 	}
 	waits := newClock()
 	s := &service{
-		log: log, cfg: cfg, db: db, stores: stores, tally: &intake.Tally{}, clock: waits, ending: p.Ending,
+		log: log, cfg: cfg, db: db, stores: stores, tally: &intake.Tally{}, clock: waits, ending: p.Ending, ends: make(chan struct{}),
 		poster: &post.Poster{Lease: lease, Outbox: stores.facts, Sink: to, Clock: waits, Idle: p.Idle, Log: log, Tally: &post.Tally{}},
 		probe:  probe{ask: func(ctx context.Context) error { _, err := stores.facts.LoadPoster(ctx); return err }},
 	}
 	if s.ending.Notice == nil {
 		s.ending = Orderly
 	}
-	s.server = serving.Server(s.routes(webhooks(cfg, db, stores, s.tally, log)), 20*time.Second, log)
+	s.webhooks = webhooks(cfg, db, stores, s.tally, log)
+	s.webhooks.Ending = s.ends
+	s.server = serving.Server(s.routes(s.webhooks), toAnswer, log)
 	return s, nil
 }
 
@@ -147,19 +168,24 @@ func (s *service) setUp(ctx context.Context) error {
 }
 
 // run serves until the context ends, then ends in order: readiness fails, requests in
-// flight are answered, and the poster finishes the post in hand and gives its lease
-// back.
+// flight are answered or go to the spool, and the poster finishes the post in hand and
+// gives its lease back.
 func (s *service) run(ctx context.Context, listener net.Listener) error {
 	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
+	var house sync.WaitGroup
+	defer house.Wait()
 	defer stopWorking()
 	posted := make(chan error, 1)
 	go func() { posted <- s.poster.Run(working) }()
 	go s.count(working)
+	if s.webhooks.Spool != nil {
+		house.Go(func() { s.takeIn(working) })
+	}
 	if s.db.Embedded != nil {
 		go serving.Expire(working, s.db.Embedded)
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.server.Serve(listener) }()
+	go func() { served <- s.server.Serve(bound(s.server, listener, mostConnections)) }()
 	s.ready.Store(true)
 	s.log.Info("serving", "address", listener.Addr().String())
 
@@ -181,9 +207,19 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// close announces that it will stop accepting requests, and then stops.
+// takeIn takes in what is in the spool, now and then.
+func (s *service) takeIn(ctx context.Context) {
+	for ctx.Err() == nil {
+		s.webhooks.TakeIn(ctx)
+		_ = sleep.For(ctx, takeInEvery)
+	}
+}
+
+// close announces that it will stop accepting requests, and then stops. From the
+// beginning no request waits for the database as long as otherwise.
 func (s *service) close(ctx context.Context) error {
 	s.ready.Store(false)
+	close(s.ends)
 	s.ending.Notice(ctx)
 	if err := serving.Close(ctx, s.server, s.ending.Answer); err != nil {
 		return err

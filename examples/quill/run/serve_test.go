@@ -145,7 +145,7 @@ func TestServeEndsInOrder(t *testing.T) {
 			t.Errorf("%d %s, want %s", got, answer, want)
 		}
 	}
-	s.ready("ready\nreceived 4\nnew 1\nduplicate 3\nrefused 0\nwaiting 0\nold 0\nlater 0\nunstored 0\nforged 1\nunread 0\nposted ")
+	s.ready("ready\nreceived 4\nnew 1\nduplicate 3\nrefused 0\nwaiting 0\nold 0\nlater 0\nunstored 0\nspooled 0\nforged 1\nunread 0\nposted ")
 
 	s.Stop()
 	s.Log.Until(t, `"msg":"ending"`)
@@ -284,4 +284,53 @@ func TestServeWithoutItsDatabase(t *testing.T) {
 	if exit, _, said := called(t, p, "-serve", "127.0.0.1:0"); exit != exitFailed || !strings.Contains(said, "creating tables on DynamoDB at "+dynamo.URL) {
 		t.Errorf("exit %d, %q", exit, said)
 	}
+}
+
+// The service is ended in an outage. What waits is answered 200 from the spool, within
+// the time of the end, and the next service takes it in.
+func TestServeEndsInAnOutage(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	waits := make(chan struct{}, 1)
+	inner := dynamotest.NewServer(nil).Handler()
+	dynamo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !broken.Load() {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+			select {
+			case waits <- struct{}{}:
+			default:
+			}
+		}
+		http.Error(w, "away", http.StatusServiceUnavailable)
+	}))
+	defer dynamo.Close()
+	dir := filepath.Join(t.TempDir(), "spool")
+	env := map[string]string{"ALOWARE_TOKEN": "t", "DYNAMO_ENDPOINT": dynamo.URL, "QUILL_SPOOL": dir}
+	p := Program{Env: environment(env), Ending: atOnce, Idle: time.Millisecond}
+	s := startServer(t, p)
+	if exit, _, said := called(t, p, "-serve", "127.0.0.1:0"); exit != exitFailed || !strings.Contains(said, "QUILL_SPOOL: spool: "+dir+": another process") {
+		t.Errorf("a second process: %d %s", exit, said)
+	}
+	broken.Store(true)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		s.aloware(call(1, "completed"), `{"received":1,"new":0,"duplicate":0,"refused":0,"waiting":1}`)
+	}()
+	<-waits
+	s.Stop()
+	<-answered
+	s.Log.Until(t, "a webhook is in the spool")
+	s.end(exitOK)
+
+	broken.Store(false)
+	s = startServer(t, p)
+	s.ready("spool 0\n")
+	s.ready("new 1\n")
+	s.aloware(call(1, "completed"), `{"received":1,"new":0,"duplicate":1,"refused":0,"waiting":0}`)
+	s.Stop()
+	s.end(exitOK)
 }

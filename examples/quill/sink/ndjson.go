@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/lock"
 )
 
 // line is a row as a File and a Writer write it. JSON sorts a map's keys, so the
@@ -119,7 +120,7 @@ func OpenFile(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sink: %w", err)
 	}
-	err = lock(opened)
+	err = lock.File(opened)
 	f := &File{file: opened, torn: true}
 	if err == nil {
 		f.size, err = wholeLines(opened)

@@ -1,6 +1,7 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package sink
+// Package lock keeps a file or directory for one process.
+package lock
 
 import (
 	"errors"
@@ -8,9 +9,9 @@ import (
 	"syscall"
 )
 
-// lock keeps other processes from the file until it is closed, or the process
+// File keeps other processes from the file until it is closed, or the process
 // ends.
-func lock(f *os.File) error {
+func File(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return errors.New("another process has it open")
