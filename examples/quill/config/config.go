@@ -29,6 +29,8 @@ type Config struct {
 	HubSpot HubSpot
 	PowerBI PowerBI
 	Sink    string // QUILL_SINK, a file; "" is standard output
+
+	AskAfter time.Duration // QUILL_ASK_AFTER: how long the sink has to show a post
 }
 
 // Aloware is the credentials of its webhooks. Without a user or a token its
@@ -129,6 +131,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		HubSpot:     readHubSpot(r),
 		PowerBI:     readPowerBI(r),
 		Sink:        r.Value("QUILL_SINK"),
+		AskAfter:    askAfter(r),
 	}
 	if cfg.PowerBI.On() && cfg.Sink != "" {
 		r.Wrong("QUILL_SINK", "must not be set together with POWERBI_TENANT_ID: rows go to only one place")
@@ -203,6 +206,17 @@ func publicURL(r *env.Reader) string {
 		r.Wrong(name, "must begin with https://, or be on localhost, is %q", u.Redacted())
 	}
 	return strings.TrimRight(value, "/")
+}
+
+// askAfter reads how long after a post the sink is asked for it.
+func askAfter(r *env.Reader) time.Duration {
+	const name = "QUILL_ASK_AFTER"
+	value := cmp.Or(r.Value(name), "2m")
+	after, err := time.ParseDuration(value)
+	if err != nil || after < time.Second || after > time.Hour {
+		r.Wrong(name, "must be a time from 1s to 1h, such as 2m, is %q", value)
+	}
+	return after
 }
 
 func instant(r *env.Reader, name string) time.Time {

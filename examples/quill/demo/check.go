@@ -124,8 +124,8 @@ func (r *Report) refusals() {
 // deals. If rows were posted again, it cannot know which of them were already
 // there.
 func (r *Report) dimensions(rows int) {
-	if least := r.Facts.DimensionRows; rows < least || rows > least+r.Facts.Again {
-		r.wrong("the poster reports %d rows of contacts and deals and %d posted again, and Power BI has %d", least, r.Facts.Again, rows)
+	if least := r.Facts.DimensionRows; rows < least || rows > least+r.Facts.RowsReposted {
+		r.wrong("the poster reports %d rows of contacts and deals and %d reposted, and Power BI has %d", least, r.Facts.RowsReposted, rows)
 	}
 }
 

@@ -231,7 +231,7 @@ func (h *history) judge(want wanted) {
 		}
 		sum.New += c.New
 		unknown += c.Unstored
-		again += p.out.Counts().Again
+		again += p.out.Counts().Reposted
 	}
 	if facts := len(want.facts); sum.New > facts || sum.New+unknown < facts {
 		h.t.Errorf("seed %d: %d facts, and %d are counted as new, %d as unstored", h.seed, facts, sum.New, unknown)

@@ -178,7 +178,7 @@ func TestPartsThatDoNotAddUp(t *testing.T) {
 		return func(r *demo.Report) { r.Want.Refused, r.Stored.Refusals = want, kept; r.CheckRefusals() }
 	}
 	posted := func(once, again, rows int) func(*demo.Report) {
-		return func(r *demo.Report) { r.Facts.DimensionRows, r.Facts.Again = once, again; r.CheckDimensions(rows) }
+		return func(r *demo.Report) { r.Facts.DimensionRows, r.Facts.RowsReposted = once, again; r.CheckDimensions(rows) }
 	}
 	for name, tc := range map[string]struct {
 		check func(*demo.Report)

@@ -70,7 +70,7 @@ func (r *Report) posts(p *printer) {
 		line("posted", f.Posted, "in %d turns of a poster, of which %d ended in a crash, with %d posts", r.Turns+r.Ended, r.Ended, f.Posts),
 		line("asked", f.Asked, "questions for what Power BI has of a batch, after a lost reply or a crash"),
 		line("found", f.Recovered, "facts that it had: marked, not posted again"),
-		line("posted again", f.Again, "rows without asking: of contacts and deals, where a second one says the same"),
+		line("reposted", f.Reposted+f.RowsReposted, "rows without asking: of contacts and deals, where a second one says the same"),
 		line("waiting", r.Stored.Pending, "to be posted"),
 		line("dimension rows", f.DimensionRows, "changes of contacts and deals"),
 		line("texts cut", f.Cut, ""),

@@ -32,7 +32,7 @@ func TestAgainAfterLostRepliesInARow(t *testing.T) {
 	e.bi.OnPost(2, powerbitest.UnavailableAfter)
 	e.put(plain(3)...)
 	e.drain(e.poster())
-	if twice, again := e.twice(), e.tally.Counts().Again; twice != 6 || again != 6 {
+	if twice, again := e.twice(), e.sums().Reposted; twice != 6 || again != 6 {
 		t.Errorf("%d rows twice, %d reported, want 6", twice, again)
 	}
 }
@@ -59,7 +59,7 @@ func TestAgainInTheNextTurn(t *testing.T) {
 	}
 	e.db.Heal()
 	e.drain(p)
-	if twice, again := e.twice(), e.tally.Counts().Again; twice != 12 || again != 12 {
+	if twice, again := e.twice(), e.sums().Reposted; twice != 12 || again != 12 {
 		t.Errorf("%d rows twice, %d reported, want 12", twice, again)
 	}
 }
@@ -77,11 +77,11 @@ func TestAgainIsOfTheBatchAlone(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	e.clock.advance(time.Minute)
 	e.put(facts[1:3]...)
+	e.clock.advance(time.Minute)
 	e.drain(e.poster())
 	e.wantOnce(facts...)
-	if again := e.tally.Counts().Again; again != 1 {
+	if again := e.sums().Reposted; again != 1 {
 		t.Errorf("%d reported, want 1", again)
 	}
 }

@@ -60,7 +60,7 @@ func TestCrashAnywhere(t *testing.T) {
 					}
 					e.takeOver()
 					extra := e.extra(facts...)
-					switch again := e.tally.Counts().Again; {
+					switch again := e.sums().Reposted; {
 					case asking && extra > 0:
 						t.Errorf("%d facts twice", extra)
 					case extra > again:
