@@ -9,6 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/demo/stream"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 	"github.com/homeops/ddbpatterns/examples/quill/post"
 )
 
