@@ -22,21 +22,6 @@ func (e *env) twice() int {
 	return n
 }
 
-// Facts that a sink that cannot be asked has twice are reported, even if one reply
-// after the other is lost.
-func TestAgainAfterLostRepliesInARow(t *testing.T) {
-	t.Parallel()
-	e := open(t, powerbitest.Config{})
-	e.bi.RefuseAsking(true)
-	e.bi.OnPost(1, powerbitest.LoseReply)
-	e.bi.OnPost(2, powerbitest.UnavailableAfter)
-	e.put(plain(3)...)
-	e.drain(e.poster())
-	if twice, again := e.twice(), e.sums().Reposted; twice != 6 || again != 6 {
-		t.Errorf("%d rows twice, %d reported, want 6", twice, again)
-	}
-}
-
 // The report survives a turn that ends with an error.
 func TestAgainInTheNextTurn(t *testing.T) {
 	t.Parallel()

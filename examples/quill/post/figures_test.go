@@ -9,9 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
-	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 	"github.com/homeops/ddbpatterns/examples/quill/post"
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi/powerbitest"
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
@@ -95,37 +93,6 @@ func TestDoublesOfAStalePosterAreCounted(t *testing.T) {
 	}
 }
 
-// What a process counted is there after its death, wherever that is.
-func TestFiguresSurviveAProcess(t *testing.T) {
-	t.Parallel()
-	facts := mixed(4)
-	n := requests(t, facts)
-	for _, asking := range []bool{true, false} {
-		for nth := 1; nth <= n; nth++ {
-			e := open(t, powerbitest.Config{})
-			e.bi.RefuseAsking(!asking)
-			e.put(facts...)
-			_ = e.dying(&killer{nth: nth, after: nth%2 == 0}).Drain(t.Context())
-			e.takeOver()
-			e.wantFigures(asking)
-		}
-	}
-}
-
-// A lost reply of DynamoDB counts nothing twice.
-func TestFiguresAfterLostRepliesOfDynamoDB(t *testing.T) {
-	t.Parallel()
-	for _, op := range []string{"UpdateItem", "PutItem"} {
-		for nth := 1; nth <= 4; nth++ {
-			e := open(t, powerbitest.Config{})
-			e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op, Table: "QuillFacts", Nth: nth})
-			e.put(mixed(4)...)
-			e.drain(e.poster())
-			e.wantFigures(true)
-		}
-	}
-}
-
 // Each process ends a minute after it began, in the middle of what it does. All the
 // same everything is posted, because waits count from what is stored.
 func TestProcessesThatLiveForAMinute(t *testing.T) {
@@ -199,21 +166,4 @@ func TestARefusedDatasetIsWaitedFor(t *testing.T) {
 			break
 		}
 	}
-}
-
-// The poster of an earlier version left its row.
-func TestAnEarlierRowIsRead(t *testing.T) {
-	t.Parallel()
-	e := open(t, powerbitest.Config{})
-	facts := plain(2)
-	e.put(facts...)
-	if err := e.outbox.SavePoster(t.Context(), outbox.Poster{
-		Fence: 1, Batch: "1.1", Table: fact.Communications, Rows: 2, PostAt: e.clock.Now(),
-		Hour: map[int64]outbox.Window{noon.Unix() / 60: {Rows: 2, Posts: 1}}, Total: map[string]int64{fact.Communications: 2},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	e.drain(e.poster())
-	e.wantOnce(facts...)
-	e.wantFigures(true)
 }

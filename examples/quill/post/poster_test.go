@@ -410,20 +410,6 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// A second dataset's posts used up limits, and the budget does not know that.
-func TestPowerBIThrottles(t *testing.T) {
-	t.Parallel()
-	e := open(t, powerbitest.Config{Limits: sink.Limits{RowsAPost: 10_000, PostsAMinute: 1, RowsATable: 1000, TextUnits: 4000}})
-	e.tolerates = "429"
-	facts := mixed(2)
-	e.put(facts...)
-	e.drain(e.poster())
-	e.wantOnce(facts...)
-	if e.bi.Counts().Throttled == 0 {
-		t.Error("nothing was throttled")
-	}
-}
-
 func TestLostReplies(t *testing.T) {
 	t.Parallel()
 	faults := map[string]powerbitest.Fault{
