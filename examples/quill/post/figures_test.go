@@ -167,3 +167,20 @@ func TestARefusedDatasetIsWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+// An overtaken poster marks facts while its successor, too, has posted them.
+func TestFactsThatAnotherMarkedAreDoubled(t *testing.T) {
+	t.Parallel()
+	e := open(t, powerbitest.Config{})
+	facts := plain(5)
+	e.put(facts...)
+	e.drain(e.posterOf(&hooked{Sink: e.client(), post: func(next func() error) error {
+		if _, err := e.outbox.MarkPosted(t.Context(), "0.1 late", []string{facts[0].Key, facts[1].Key}); err != nil {
+			t.Error(err)
+		}
+		return next()
+	}}))
+	if got := e.sums(); got.Posted != 3 || got.Doubled != 2 {
+		t.Errorf("%+v", got)
+	}
+}
