@@ -30,6 +30,8 @@ type Config struct {
 	PowerBI PowerBI
 	Sink    string // QUILL_SINK, a file; "" is standard output
 	Spool   string // QUILL_SPOOL, a directory; "" keeps nothing
+
+	AskAfter time.Duration // QUILL_ASK_AFTER: how long the sink has to show a post
 }
 
 // Aloware is the credentials of its webhooks. Without a user or a token its
@@ -131,6 +133,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		PowerBI:     readPowerBI(r),
 		Sink:        r.Value("QUILL_SINK"),
 		Spool:       r.Value("QUILL_SPOOL"),
+		AskAfter:    askAfter(r),
 	}
 	if cfg.PowerBI.On() && cfg.Sink != "" {
 		r.Wrong("QUILL_SINK", "must not be set together with POWERBI_TENANT_ID: rows go to only one place")
@@ -205,6 +208,17 @@ func publicURL(r *env.Reader) string {
 		r.Wrong(name, "must begin with https://, or be on localhost, is %q", u.Redacted())
 	}
 	return strings.TrimRight(value, "/")
+}
+
+// askAfter reads how long after a post the sink is asked for it.
+func askAfter(r *env.Reader) time.Duration {
+	const name = "QUILL_ASK_AFTER"
+	value := cmp.Or(r.Value(name), "2m")
+	after, err := time.ParseDuration(value)
+	if err != nil || after < time.Second || after > time.Hour {
+		r.Wrong(name, "must be a time from 1s to 1h, such as 2m, is %q", value)
+	}
+	return after
 }
 
 func instant(r *env.Reader, name string) time.Time {

@@ -25,7 +25,8 @@ const (
 var full = map[string]string{
 	"DYNAMO_TABLE_NAME": "l-1", "QUILL_FACTS_TABLE": "f-1", "DYNAMO_TTL_DAYS": "30",
 	"DYNAMO_ENDPOINT": "http://127.0.0.1:8000", "DYNAMO_REGION": "eu-north-1",
-	"QUILL_SPOOL": "/var/spool/quill", "QUILL_PUBLIC_URL": "https://hooks.example.com/in/", "CUTOVER_AT": "2026-12-01T09:00:00+01:00",
+	"QUILL_SPOOL": "/var/spool/quill", "QUILL_ASK_AFTER": "90s",
+	"QUILL_PUBLIC_URL": "https://hooks.example.com/in/", "CUTOVER_AT": "2026-12-01T09:00:00+01:00",
 	"ALOWARE_USER": "quill", "ALOWARE_PASSWORD": "open sesame", "ALOWARE_TOKEN": "t0ken", "ALOWARE_TERMINAL_STATUSES": "parked, line-lost",
 	"HUBSPOT_CLIENT_SECRET": "hush", "HUBSPOT_SIGNATURES": "v3,v1",
 	"POWERBI_TENANT_ID": "example.com", "POWERBI_CLIENT_ID": anID, "POWERBI_CLIENT_SECRET": "~sh", "POWERBI_WORKSPACE_ID": anID, "POWERBI_DATASET_ID": anotherID,
@@ -44,6 +45,7 @@ func TestDefaults(t *testing.T) {
 	want := config.Config{
 		LedgerTable: "QuillIdempotencyLedger", FactsTable: "QuillFacts", Retention: 14 * 24 * time.Hour,
 		Settings: database.Settings{Region: "us-west-2"}, HubSpot: config.HubSpot{Signatures: []string{"v3"}},
+		AskAfter: 2 * time.Minute,
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
@@ -63,7 +65,7 @@ func TestEveryVariable(t *testing.T) {
 		Aloware: config.Aloware{User: "quill", Password: "open sesame", Token: "t0ken", Terminal: []string{"parked", "line-lost"}},
 		HubSpot: config.HubSpot{Secret: "hush", Signatures: []string{"v3", "v1"}},
 		PowerBI: config.PowerBI{Tenant: "example.com", Client: anID, Secret: "~sh", Workspace: anID, Dataset: anotherID},
-		Spool:   "/var/spool/quill",
+		Spool:   "/var/spool/quill", AskAfter: 90 * time.Second,
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
@@ -88,6 +90,7 @@ func TestWrongValues(t *testing.T) {
 		"DYNAMO_REGION":             {"Oregon"},
 		"AWS_REGION":                {"Oregon"},
 		"QUILL_PUBLIC_URL":          {"hooks.example.com", "http://hooks.example.com", "https://h?x=1", "https://u:p@h", "http://localhost.example.com", "ftp://h"},
+		"QUILL_ASK_AFTER":           {"2", "0s", "999ms", "61m", "soon"},
 		"CUTOVER_AT":                {"2026-12-01", "tomorrow", "2026-12-01T09:00:00"},
 		"ALOWARE_USER":              {"a:b", "é", "a\nb"},
 		"ALOWARE_PASSWORD":          {"hunter2\n", "hunter2é"},

@@ -9,6 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/demo/stream"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 	"github.com/homeops/ddbpatterns/examples/quill/post"
 )
 
@@ -18,7 +19,7 @@ func small() demo.Report {
 		OldRows: 2, Forged: 1,
 		Want:   stream.Want{Received: 10, New: 2, Duplicate: 4, Refused: 3, Waiting: 1, Old: 1, Later: 1},
 		Events: intake.Counts{Received: 10, New: 2, Duplicate: 4, Refused: 3, Waiting: 1, Old: 1, Later: 1, Forged: 1},
-		Facts:  post.Counts{Posted: 1, Recovered: 1, Again: 7, DimensionRows: 8},
+		Facts:  post.Counts{Sums: outbox.Sums{Posted: 1, Recovered: 1, RowsReposted: 7, DimensionRows: 8}},
 		Stored: demo.Stored{
 			Marks: 5, Older: 2, Facts: 2, Known: 1, Refusals: 3,
 			Tables: []demo.Table{{Name: fact.Communications, Rows: 2, Keys: 2}, {Name: fact.Contacts, Rows: 9, Keys: 1}},

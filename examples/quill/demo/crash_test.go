@@ -109,7 +109,7 @@ func crash(t *testing.T, nth int, after, ask bool) outcome {
 	w.drain(current)
 	got := outcome{facts: w.facts(), requests: first.life.Sent(), crashed: last != first}
 	if got.crashed {
-		got.again = last.out.Counts().Again
+		got.again = w.sums(last).Reposted
 		if w.drain(current); last.life.Over() {
 			t.Error("the second process ended, too")
 		}

@@ -2,6 +2,7 @@ package demo_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/demo"
 	"github.com/homeops/ddbpatterns/examples/quill/demo/stream"
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 	"github.com/homeops/ddbpatterns/examples/quill/powerbi/powerbitest"
 )
 
@@ -129,14 +131,10 @@ func (h *history) run() {
 	ctx, stop := context.WithCancel(h.t.Context())
 	defer stop()
 	var posters sync.WaitGroup
-	most := 60
-	if !h.asks {
-		most = 0 // an ended poster no longer reports what it posted again
-	}
 	for range postersAlive {
 		posters.Go(func() {
 			for ctx.Err() == nil {
-				p := h.born(ctx, most)
+				p := h.born(ctx, 60)
 				if err := p.Poster.Run(p.life.Context()); err != nil {
 					h.t.Error(err)
 				}
@@ -222,7 +220,7 @@ func (h *history) judge(want wanted) {
 	for _, w := range append(wrong, want.known.Wrong(h.powerBI)...) {
 		h.t.Errorf("seed %d: %s", h.seed, w)
 	}
-	again, unknown := 0, 0
+	unknown := 0
 	var sum intake.Counts
 	for _, p := range h.processes {
 		c := p.in.Snapshot()
@@ -231,16 +229,31 @@ func (h *history) judge(want wanted) {
 		}
 		sum.New += c.New
 		unknown += c.Unstored
-		again += p.out.Counts().Again
 	}
 	if facts := len(want.facts); sum.New > facts || sum.New+unknown < facts {
 		h.t.Errorf("seed %d: %d facts, and %d are counted as new, %d as unstored", h.seed, facts, sum.New, unknown)
 	}
+	sums := h.sums(h.processes[len(h.processes)-1])
+	again := sums.Reposted + sums.Doubled
 	h.t.Logf("seed %d: %d facts, %d processes, %d twice, %d again, %d unstored, asks %t jumps %t", h.seed, len(want.facts), len(h.processes), twice, again, unknown, h.asks, h.jumps)
 	if h.jumps { // a poster may be overtaken between its renewal and its post
 		return
 	}
+	if n := sums.Posted + sums.Recovered; n != len(want.facts) {
+		h.t.Errorf("seed %d: %+v of %d facts", h.seed, sums, len(want.facts))
+	}
 	if twice > again || h.asks && twice > 0 {
 		h.t.Errorf("seed %d: %d facts are in Power BI twice, and %d are reported", h.seed, twice, again)
 	}
+}
+
+// sums are the stored figures of all posters.
+func (w *world) sums(p *process) outbox.Sums {
+	w.t.Helper()
+	stored, err := p.Outbox.LoadPoster(w.t.Context())
+	late, err2 := p.Outbox.Late(w.t.Context())
+	if err := errors.Join(err, err2); err != nil {
+		w.t.Fatal(err)
+	}
+	return stored.Sums.Plus(late)
 }

@@ -7,7 +7,7 @@
 //	service.go    is quill as it is deployed, except its clock
 //	life.go       ends a process at a request
 //	replay.go     sends, posts, and makes things go wrong
-//	stored.go     reads what is stored in the end, heap.go how much memory that took
+//	stored.go     reads what is stored in the end
 //	check.go      compares with what is right, knowledge.go compares contacts and deals
 //	write.go      writes the report
 package demo
@@ -16,13 +16,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -47,20 +45,11 @@ type Options struct {
 	Region   string // for prices and for Endpoint; defaults to us-west-2
 	Prices   prices.File
 
-	// Senders send side by side. With only one, requests come in order, each
-	// answer is checked, and things go wrong: replies are lost, and a poster ends
-	// between two requests. Defaults to 1.
-	Senders int
-	// Between is how many events come between two turns of the poster. Defaults to
-	// 150, or to 5,000 with several senders.
-	Between int
-
-	Log      *slog.Logger // defaults to none
-	Progress io.Writer    // a line now and then; nil for none
+	Log *slog.Logger // defaults to none
 }
 
-// wall is the clock on the wall, for rates per second.
-var wall = time.Now
+// between is how many events come between two turns of the poster.
+const between = 150
 
 // replay is a replay under way.
 type replay struct {
@@ -75,8 +64,6 @@ type replay struct {
 	sender  Sender
 	report  *Report
 
-	mu     sync.Mutex // guards report while several send
-	shown  time.Time
 	closer []func()
 }
 
@@ -90,17 +77,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	heap := watchHeap()
-	err = r.all(ctx)
-	r.report.PeakHeap = heap()
-	if err != nil {
+	if err := r.all(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
 	r.check()
-	r.weigh()
 	return r.report, nil
 }
 
@@ -111,17 +94,8 @@ func start(ctx context.Context, o Options) (*replay, error) {
 	if o.Region == "" {
 		o.Region = "us-west-2"
 	}
-	if o.Senders < 1 {
-		o.Senders = 1
-	}
-	if o.Between < 1 {
-		o.Between = 150
-		if o.Senders > 1 {
-			o.Between = 5000
-		}
-	}
-	r := &replay{Options: o, clock: NewClock(stream.Start), report: newReport(o), shown: wall()}
-	r.powerBI = powerbitest.New(powerbitest.Config{Now: r.clock.Now, VisibleAfter: 3 * time.Second, KeysOnly: o.Senders > 1})
+	r := &replay{Options: o, clock: NewClock(stream.Start), report: newReport(o)}
+	r.powerBI = powerbitest.New(powerbitest.Config{Now: r.clock.Now, VisibleAfter: 3 * time.Second})
 	r.open()
 	r.place = Place{Clock: r.clock, Client: r.metered, PowerBI: r.powerBI, URL: "https://powerbi.test", Log: o.Log}
 	var err error
@@ -134,10 +108,8 @@ func start(ctx context.Context, o Options) (*replay, error) {
 	if err := r.service.Create(ctx, r.db.Client, r.db.Embedded != nil); err != nil {
 		return r, fmt.Errorf("creating tables: %w", err)
 	}
-	if o.Senders == 1 {
-		r.service.Handler.SideBySide = 1 // so that all runs have the same requests
-		r.disturb()
-	}
+	r.service.Handler.SideBySide = 1 // so that all runs have the same requests
+	r.disturb()
 	return r, r.listen()
 }
 
@@ -180,7 +152,7 @@ func (r *replay) listen() error {
 	server := &http.Server{Handler: r.service.Handler, ReadHeaderTimeout: 10 * time.Second}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	transport := &http.Transport{MaxIdleConnsPerHost: r.Senders}
+	transport := &http.Transport{}
 	r.sender = Sender{
 		Secrets: Made, URL: "http://" + listener.Addr().String(), HTTP: &http.Client{Transport: transport},
 		Now: r.clock.Now, Sleep: r.clock.Sleep,
@@ -207,61 +179,37 @@ func (r *replay) all(ctx context.Context) error {
 	defer stop()
 	for more := true; more; {
 		var err error
-		began := wall()
 		r.report.Intake.add(r.tap.Meter(func() { more, err = r.some(ctx, next) }))
-		r.report.Sending += wall().Sub(began)
 		if err != nil {
 			return err
 		}
-		began = wall()
 		r.report.Posting.add(r.tap.Meter(func() { err = r.turn(ctx) }))
-		r.report.Draining += wall().Sub(began)
 		if err != nil {
 			return fmt.Errorf("posting: %w", err)
 		}
-		r.progress()
 	}
 	return nil
-}
-
-func (r *replay) progress() {
-	if r.Progress != nil && wall().Sub(r.shown) > 3*time.Second {
-		r.shown = wall()
-		fmt.Fprintf(r.Progress, "quill: %d events sent, %d facts posted\n", r.report.Want.Received, r.report.out.Counts().Posted)
-	}
 }
 
 // some sends requests of as many events as come between two turns, and reports whether
 // there may be more.
 func (r *replay) some(ctx context.Context, next func() (stream.Request, bool)) (more bool, err error) {
-	requests := make(chan stream.Request)
-	var senders sync.WaitGroup
-	var failure error
-	for range r.Senders {
-		senders.Go(func() {
-			for request := range requests {
-				answer, tries, err := r.sender.Send(ctx, request)
-				r.mu.Lock()
-				failure = errors.Join(failure, err)
-				r.report.sent(request, answer, tries, r.Senders == 1)
-				r.mu.Unlock()
-			}
-		})
-	}
-	for events := 0; events < r.Between && err == nil && ctx.Err() == nil; {
+	for events := 0; events < between && err == nil; {
 		var request stream.Request
 		if request, more = next(); !more {
 			break
 		}
 		events += request.Want.Received
 		r.clock.Until(request.At)
-		if err = r.older(ctx, request); err == nil {
-			requests <- request
+		if err = r.older(ctx, request); err != nil {
+			break
 		}
+		var answer Answer
+		var tries int
+		answer, tries, err = r.sender.Send(ctx, request)
+		r.report.sent(request, answer, tries)
 	}
-	close(requests)
-	senders.Wait()
-	return more, errors.Join(err, failure, ctx.Err())
+	return more, errors.Join(err, ctx.Err())
 }
 
 // older writes the rows of the pipeline before quill, as that pipeline wrote
@@ -300,7 +248,7 @@ func (r *replay) turn(ctx context.Context) error {
 	life := NewLife(ctx, 0, false)
 	poster := r.service.Poster
 	r.report.Turns++
-	if r.Senders == 1 && r.report.Turns == crashTurn {
+	if r.report.Turns == crashTurn {
 		life = NewLife(ctx, crashAt, true)
 		place := r.place
 		place.PowerBI = Transport{life, Direct{r.powerBI}}
@@ -327,7 +275,7 @@ func (r *replay) turn(ctx context.Context) error {
 	}
 }
 
-// This goes wrong if requests come in order: a poster ends in its second turn,
+// This goes wrong: a poster ends in its second turn,
 // after the post of the facts and before its answer.
 const (
 	crashTurn = 2

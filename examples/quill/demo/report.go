@@ -14,8 +14,6 @@ import (
 type Report struct {
 	Where, Region string
 	Prices        prices.File
-	Senders       int
-	Remote        bool // DynamoDB is in another process
 
 	Last     time.Time // when the last request came
 	Requests int
@@ -33,10 +31,6 @@ type Report struct {
 	Intake  Cost
 	Posting Cost
 
-	Sending, Draining time.Duration // by the clock on the wall
-	PeakHeap          uint64        // in bytes, garbage included
-	Kept              uint64        // live in the end: what DynamoDB and Power BI keep in this process
-
 	Wrong    []string // the first things that do not add up
 	WrongAll int
 
@@ -48,7 +42,7 @@ type Report struct {
 
 func newReport(o Options) *Report {
 	return &Report{
-		Region: o.Region, Prices: o.Prices, Senders: o.Senders, Remote: o.Endpoint != "",
+		Region: o.Region, Prices: o.Prices,
 		in: &intake.Tally{}, out: &post.Tally{}, known: Knowledge{},
 	}
 }

@@ -82,9 +82,6 @@ func (r *replay) read(ctx context.Context) error {
 		}
 		s.Tables = append(s.Tables, t)
 	}
-	if r.Senders > 1 { // then Power BI keeps only keys
-		return nil
-	}
 	return r.compare(ctx)
 }
 

@@ -21,9 +21,6 @@ func (r *Report) Write(out io.Writer) error {
 	r.posts(p)
 	r.stored(p)
 	r.costs(p)
-	if r.Senders > 1 {
-		r.speed(p)
-	}
 	r.verdict(p)
 	_, err := io.WriteString(out, p.String())
 	return err
@@ -70,7 +67,7 @@ func (r *Report) posts(p *printer) {
 		line("posted", f.Posted, "in %d turns of a poster, of which %d ended in a crash, with %d posts", r.Turns+r.Ended, r.Ended, f.Posts),
 		line("asked", f.Asked, "questions for what Power BI has of a batch, after a lost reply or a crash"),
 		line("found", f.Recovered, "facts that it had: marked, not posted again"),
-		line("posted again", f.Again, "rows without asking: of contacts and deals, where a second one says the same"),
+		line("reposted", f.Reposted+f.RowsReposted, "rows without asking: of contacts and deals, where a second one says the same"),
 		line("waiting", r.Stored.Pending, "to be posted"),
 		line("dimension rows", f.DimensionRows, "changes of contacts and deals"),
 		line("texts cut", f.Cut, ""),
@@ -121,26 +118,6 @@ func (r *Report) dollars(c Cost) string {
 	}
 	sum := part(c.RCU, list.Reads.Rat())
 	return "$" + sum.Add(sum, part(c.WCU, list.Writes.Rat())).FloatString(6)
-}
-
-func (r *Report) speed(p *printer) {
-	a := func(n int, in time.Duration) float64 { return float64(n) / max(in.Seconds(), 1e-9) }
-	const mb = 1 << 20
-	p.table("On this machine",
-		fmt.Sprintf("%.0f events a second through HTTP, from %d senders side by side, in %s",
-			a(r.Events.Received, r.Sending), r.Senders, r.Sending.Round(time.Second)),
-		fmt.Sprintf("%.0f facts a second to Power BI, in %s", a(r.Facts.Posted+r.Facts.Recovered, r.Draining), r.Draining.Round(time.Second)),
-		fmt.Sprintf("peak heap %d MB, garbage included; of what was live in the end, %d MB are what %s", r.PeakHeap/mb, r.Kept/mb, r.keeper()),
-	)
-}
-
-// keeper says who keeps rows in this process. The rest of the heap does not grow with
-// the events.
-func (r *Report) keeper() string {
-	if r.Remote {
-		return "Power BI keeps here, of each row its key and batch"
-	}
-	return "DynamoDB keeps here, and Power BI of each row its key and batch"
 }
 
 func (r *Report) verdict(p *printer) {

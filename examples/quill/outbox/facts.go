@@ -3,19 +3,14 @@ package outbox
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 	"github.com/homeops/ddbpatterns/record"
 )
 
@@ -24,8 +19,6 @@ const (
 	maxBatch = 256 // bytes of a batch's name
 	// spare is the room for batch and postedAt in the row of a pending fact.
 	spare = 512
-
-	markers = 32 // how many requests MarkPosted sends side by side
 )
 
 // Stored is a stored fact. Its times are in UTC and precise to the millisecond.
@@ -61,35 +54,25 @@ func (s *Store) PutItem(f fact.Fact) (*record.Action[Put], error) {
 	if err != nil {
 		return nil, err
 	}
-	nonce := rand.Text()
-	it["nonce"] = record.Text(nonce)
-	it[attrReceived] = record.Time(s.cfg.Now())
-	if err := checkSize("Row", it, spare); err != nil {
-		return nil, err
-	}
-	put := types.TransactWriteItem{Put: &types.Put{
-		TableName:                           aws.String(s.table),
-		Item:                                it,
-		ConditionExpression:                 aws.String("attribute_not_exists(pk)"),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}
-	refused := func(row record.Item) (Put, error) {
+	exists := func(outcome event.Outcome, row record.Item) (Put, error) {
 		stored, err := decodeFact(row)
 		if err != nil {
 			s.cfg.Unreadable(f.Key, err)
 			stored = Stored{Fact: fact.Fact{Key: f.Key}}
 		}
-		if record.Read(row).Text("nonce") == nonce {
-			return Put{event.Created, stored}, nil
-		}
-		return Put{event.Duplicate, stored}, nil
+		return Put{outcome, stored}, nil
 	}
-	return record.NewAction(put, Put{Outcome: event.Created}, refused, func(err error) error { return s.wrap("PutItem", err) }), nil
+	action := queue.Add(s.queue, queue.Message{Key: f.Key, Topic: f.Table, Body: it}, Put{Outcome: event.Created}, exists,
+		func(err error) error { return s.wrap("PutItem", err) })
+	if err := checkSize("Row", action.Item.Put.Item, spare); err != nil {
+		return nil, err
+	}
+	return action, nil
 }
 
 // checkFactKey refuses a key of another kind of row.
 func checkFactKey(field, key string) error {
-	if key == posterKey || strings.HasPrefix(key, knownPrefix) || strings.HasPrefix(key, refusedPrefix) {
+	if key == posterKey || strings.HasPrefix(key, knownPrefix) || strings.HasPrefix(key, refusedPrefix) || strings.HasPrefix(key, latePrefix) {
 		return event.BadInput(pkg, field, "must not be the key of another kind of row")
 	}
 	return checkKey(field, "", key)
@@ -101,8 +84,7 @@ func encodeFact(f fact.Fact) (record.Item, error) {
 		return nil, err
 	}
 	it := record.Item{
-		attrKey: record.Text(f.Key), "type": record.Text(typeFact), "table": record.Text(f.Table),
-		"at": record.Time(f.At), attrOutbox: record.Text(pending + f.Table),
+		"type": record.Text(typeFact), "table": record.Text(f.Table), "at": record.Time(f.At),
 	}
 	if f.Row != nil {
 		if it["row"], err = encodeRow("Row", f.Row); err != nil {
@@ -134,8 +116,8 @@ func decodeFact(it record.Item) (Stored, error) {
 	}
 	f := record.Read(it)
 	stored := Stored{
-		Fact:       fact.Fact{Key: f.Text(attrKey), Table: f.Text("table"), At: f.Time("at"), Row: row},
-		ReceivedAt: f.Time(attrReceived),
+		Fact:       fact.Fact{Key: f.Text(queue.Key), Table: f.Text("table"), At: f.Time("at"), Row: row},
+		ReceivedAt: f.Time(queue.Received),
 		Batch:      f.Text("batch"),
 		PostedAt:   f.Time("postedAt"),
 	}
@@ -164,7 +146,7 @@ func (s *Store) Get(ctx context.Context, key string) (Stored, bool, error) {
 	if err := checkFactKey("key", key); err != nil {
 		return Stored{}, false, err
 	}
-	it, err := s.one(ctx, key)
+	it, err := s.queue.One(ctx, key)
 	if err != nil || it == nil {
 		return Stored{}, false, s.wrap("Get", err)
 	}
@@ -172,52 +154,87 @@ func (s *Store) Get(ctx context.Context, key string) (Stored, bool, error) {
 	return stored, err == nil, s.wrap("Get", err)
 }
 
-// MarkPosted marks facts as posted in the batch. A fact that is already marked
-// stays as it is, and a missing fact is left out. An error for one fact does not
-// keep others from being marked. It is safe to repeat.
+// MarkPosted marks facts as posted in the batch, and says how many are marked in it,
+// and how many already were in another batch: the sink has those twice. A missing fact
+// is left out. An error for one fact does not keep others from being marked. It is safe
+// to repeat.
 //
 // Price: 1 request, 2 WCU. That is for each fact up to 1 KB. One of the two WCU is
 // for the index. Up to 32 requests are under way at a time.
 //
 // Price (Again): 1 request, 1 WCU. That is for each fact that is marked
 // already.
-func (s *Store) MarkPosted(ctx context.Context, batch string, keys []string) error {
+func (s *Store) MarkPosted(ctx context.Context, batch string, keys []string) (queue.Done, error) {
 	if err := checkText("batch", batch); err != nil {
-		return err
+		return queue.Done{}, err
 	}
 	if len(batch) > maxBatch {
-		return event.BadInput(pkg, "batch", fmt.Sprintf("must have at most %d bytes, has %d", maxBatch, len(batch)))
+		return queue.Done{}, event.BadInput(pkg, "batch", fmt.Sprintf("must have at most %d bytes, has %d", maxBatch, len(batch)))
 	}
 	for _, key := range keys {
 		if err := checkFactKey("keys", key); err != nil {
-			return err
+			return queue.Done{}, err
 		}
 	}
-	now := s.cfg.Now()
-	var group errgroup.Group // without a context: one error must not stop the others
-	group.SetLimit(markers)
-	for _, key := range keys {
-		group.Go(func() error { return s.mark(ctx, batch, key, now) })
-	}
-	return s.wrap("MarkPosted", group.Wait())
+	done, err := s.queue.Done(ctx, batch, keys)
+	return done, s.wrap("MarkPosted", err)
 }
 
-func (s *Store) mark(ctx context.Context, batch, pk string, now time.Time) error {
-	err := retry(ctx, func() error {
-		_, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:                aws.String(s.table),
-			Key:                      key(pk),
-			ConditionExpression:      aws.String("attribute_exists(pk) AND attribute_exists(#outbox)"),
-			UpdateExpression:         aws.String("SET #batch = :batch, #postedAt = :now REMOVE #outbox"),
-			ExpressionAttributeNames: map[string]string{"#outbox": attrOutbox, "#batch": "batch", "#postedAt": "postedAt"},
-			ExpressionAttributeValues: record.Item{
-				":batch": record.Text(batch), ":now": record.Time(now),
-			},
-		})
-		return err
-	})
-	if _, marked := errors.AsType[*types.ConditionalCheckFailedException](err); marked {
-		return nil
+// Pending returns up to limit facts of the table that are not posted, beginning
+// with those that wait longest, or nil. It returns fewer of them if they have over
+// 16 MB together. The index may lag, but Pending reads each fact consistently: a
+// marked fact is never returned, and a fact that was written just now may be
+// missing until the next call. An unreadable row is left out: see
+// Config.Unreadable.
+//
+// Price: 2 requests, 1.5 RCU. The index costs 0.5 RCU for each 4 KB of all facts
+// together, and 1 request for each 1,000 facts or MB. Each fact costs 1 RCU for
+// each 4 KB, and each 100 facts 1 request. A marked fact that the index still shows
+// costs as much.
+func (s *Store) Pending(ctx context.Context, table string, limit int) ([]Stored, error) {
+	if err := checkTable("table", table, fact.FactTables); err != nil {
+		return nil, err
 	}
-	return err
+	if limit < 1 {
+		return nil, event.BadInput(pkg, "limit", "must be positive")
+	}
+	var facts []Stored
+	err := s.queue.Pending(ctx, table, limit, func(key string, row record.Item) bool {
+		stored, err := decodeFact(row)
+		if err == nil && stored.Table != table {
+			err = fmt.Errorf("attribute table is %q, but attribute outbox names table %s", stored.Table, table)
+		}
+		if err != nil {
+			s.cfg.Unreadable(key, err)
+			return false
+		}
+		facts = append(facts, stored)
+		return true
+	})
+	if err != nil {
+		return nil, s.wrap("Pending", err)
+	}
+	return facts, nil
+}
+
+// Waiting counts the facts of the tables that are not posted, in the index, which
+// may lag.
+//
+// Price: 1 request, 0.5 RCU. For each table it is 0.5 RCU for each 4 KB of all the
+// facts together, and 1 request for each MB.
+func (s *Store) Waiting(ctx context.Context, tables ...string) (int, error) {
+	for _, table := range tables {
+		if err := checkTable("tables", table, fact.FactTables); err != nil {
+			return 0, err
+		}
+	}
+	all := 0
+	for _, table := range tables {
+		n, err := s.queue.Count(ctx, table)
+		if err != nil {
+			return 0, s.wrap("Waiting", err)
+		}
+		all += n
+	}
+	return all, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 )
 
 func TestAFactIsReadAsItWasWritten(t *testing.T) {
@@ -135,10 +136,10 @@ func TestBadFactsAreRefusedBeforeAnyRequest(t *testing.T) {
 	}
 	for _, key := range []string{"", "POSTER", "KNOWN#a"} {
 		e.wantBad(t, "key", func() error { _, _, err := e.Get(t.Context(), key); return err })
-		e.wantBad(t, "keys", func() error { return e.MarkPosted(t.Context(), "1.1", []string{callKey(1), key}) })
+		e.wantBad(t, "keys", func() error { _, err := e.MarkPosted(t.Context(), "1.1", []string{callKey(1), key}); return err })
 	}
 	for _, batch := range []string{"", "\xff", strings.Repeat("b", 257)} {
-		e.wantBad(t, "batch", func() error { return e.MarkPosted(t.Context(), batch, []string{callKey(1)}) })
+		e.wantBad(t, "batch", func() error { _, err := e.MarkPosted(t.Context(), batch, []string{callKey(1)}); return err })
 	}
 	if cost := e.db.Meter(func() { e.mark(t, "1.1") }); cost.Requests != 0 {
 		t.Errorf("nothing to mark: %v", cost)
@@ -277,7 +278,7 @@ func TestMarkPostedSideBySide(t *testing.T) {
 				keys = append(keys, callKey(i))
 			}
 			begin := time.Now()
-			if err := e.MarkPosted(t.Context(), "1.1", keys); err != nil || time.Since(begin) != trips*time.Second {
+			if _, err := e.MarkPosted(t.Context(), "1.1", keys); err != nil || time.Since(begin) != trips*time.Second {
 				t.Errorf("%d facts took %s, %v", n, time.Since(begin), err)
 			}
 		})
@@ -290,8 +291,8 @@ func TestMarkPostedGoesOnPastAFailure(t *testing.T) {
 	e := open(t)
 	e.put(t, 1, 2, 3)
 	e.db.Inject(dynamotest.Fault{Do: dynamotest.InternalError, Op: "UpdateItem", Key: map[string]types.AttributeValue{"pk": text(callKey(2))}, Times: -1})
-	err := e.MarkPosted(t.Context(), "1.1", []string{callKey(1), callKey(2), callKey(3)})
-	if err == nil || !strings.HasPrefix(err.Error(), "outbox: MarkPosted on table QuillFacts: ") || strings.Contains(err.Error(), "ALOWARE") {
+	done, err := e.MarkPosted(t.Context(), "1.1", []string{callKey(1), callKey(2), callKey(3)})
+	if err == nil || done.Marked != 2 || !strings.HasPrefix(err.Error(), "outbox: MarkPosted on table QuillFacts: ") || strings.Contains(err.Error(), "ALOWARE") {
 		t.Errorf("got %v", err)
 	}
 	e.wantPosted(t, 1, "1.1")
@@ -313,10 +314,12 @@ func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 	_, _, fails["Get"] = s.Get(ctx, person)
 	_, fails["Pending"] = s.Pending(ctx, fact.Changes, 1)
 	_, fails["Waiting"] = s.Waiting(ctx, fact.Changes)
-	fails["MarkPosted"] = s.MarkPosted(ctx, "1.1", []string{person})
+	_, fails["MarkPosted"] = s.MarkPosted(ctx, "1.1", []string{person})
 	fails["Refuse"] = s.Refuse(ctx, outbox.Refusal{Source: person, Body: person, At: noon})
 	_, fails["Refusals"] = s.Refusals(ctx, 1)
 	_, fails["LoadPoster"] = s.LoadPoster(ctx)
+	fails["SaveLate"] = s.SaveLate(ctx, "1.1", outbox.Sums{})
+	_, fails["Late"] = s.Late(ctx)
 	fails["SavePoster"] = s.SavePoster(ctx, outbox.Poster{Fence: 1})
 	_, fails["Known"] = s.Known(ctx, []string{person})
 	fails["Learn"] = s.Learn(ctx, 1, outbox.Known{Key: person, Table: person})
@@ -341,7 +344,24 @@ func TestMarkPostedAndFaults(t *testing.T) {
 	for n, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.Throttle, dynamotest.Conflict, dynamotest.Unavailable.After()} {
 		e.put(t, n)
 		e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
-		e.mark(t, "1.1", n)
+		done, err := e.MarkPosted(t.Context(), "1.1", []string{callKey(n)})
+		if err != nil || done.Marked != 1 || len(done.Already) > 0 { // its own lost reply is not another's mark
+			t.Errorf("%v: %+v, %v", do, done, err)
+		}
 		e.wantPosted(t, n, "1.1")
+	}
+}
+
+// Who marks second learns in which batch a fact was marked before.
+func TestMarkPostedSaysWhatWasMarked(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	e.put(t, 1, 2, 3, 4)
+	e.mark(t, "1.1", 1, 2)
+	e.mark(t, "1.2", 3)
+	got, err := e.MarkPosted(t.Context(), "2.1", []string{callKey(1), callKey(2), callKey(3), callKey(4), callKey(5)})
+	want := queue.Done{Marked: 1, Already: map[string]int{"1.1": 2, "1.2": 1}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
 	}
 }

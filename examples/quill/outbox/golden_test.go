@@ -57,7 +57,7 @@ func TestItemsAsTheyAreStored(t *testing.T) {
 	}
 	poster := outbox.Poster{
 		Fence: 7, Batch: "7.2", Table: fact.Communications, Rows: 3, PostAt: noon,
-		Hour: map[int64]outbox.Minute{29_671_200: {Rows: 4, Posts: 2}}, Total: map[string]int64{fact.Communications: 4},
+		Hour: map[int64]outbox.Window{29_671_200: {Rows: 4, Posts: 2}}, Total: map[string]int64{fact.Communications: 4},
 	}
 	for _, err := range []error{
 		e.Learn(t.Context(), 7, known),

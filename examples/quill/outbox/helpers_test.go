@@ -121,7 +121,7 @@ func (e *env) mark(t *testing.T, batch string, ns ...int) {
 	for _, n := range ns {
 		keys = append(keys, callKey(n))
 	}
-	if err := e.MarkPosted(t.Context(), batch, keys); err != nil {
+	if _, err := e.MarkPosted(t.Context(), batch, keys); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 	"github.com/homeops/ddbpatterns/record"
 )
 
@@ -37,7 +38,7 @@ func (s *Store) Known(ctx context.Context, keys []string) (map[string]Known, err
 		}
 		pks[i] = knownPrefix + key
 	}
-	rows, err := s.many(ctx, pks)
+	rows, err := s.queue.Many(ctx, pks)
 	if err != nil {
 		return nil, s.wrap("Known", err)
 	}
@@ -62,11 +63,10 @@ func (s *Store) Learn(ctx context.Context, fence int64, k Known) error {
 	if err := cmp.Or(err, checkFence("fence", fence)); err != nil {
 		return err
 	}
-	it["fence"] = record.Int(fence)
 	if err := checkSize("Row", it, 0); err != nil {
 		return err
 	}
-	return s.wrap("Learn", s.fenced(ctx, it))
+	return s.wrap("Learn", s.queue.Put(ctx, fence, it))
 }
 
 func encodeKnown(k Known) (record.Item, error) {
@@ -104,7 +104,7 @@ func decodeKnown(it record.Item) (Known, error) {
 		return Known{}, err
 	}
 	f := record.Read(it)
-	k := Known{Key: strings.TrimPrefix(f.Text(attrKey), knownPrefix), Table: f.Text("table")}
+	k := Known{Key: strings.TrimPrefix(f.Text(queue.Key), knownPrefix), Table: f.Text("table")}
 	row, err1 := decodeRow(it, "row")
 	changed, err2 := decodeMap(it, "changed")
 	k.Row = row

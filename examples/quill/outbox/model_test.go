@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 )
 
 // A model is what an outbox must answer: the facts in the order of their writes,
@@ -43,8 +44,15 @@ func (m *model) put(t *testing.T) {
 func (m *model) mark(t *testing.T) {
 	batch := fmt.Sprint("b", m.r.IntN(1000))
 	var ns []int
+	want := queue.Done{Already: map[string]int{}}
 	for range m.r.IntN(6) {
 		n := m.r.IntN(40)
+		switch in, exists := m.batch[n]; {
+		case in != "" && in != batch:
+			want.Already[in]++
+		case exists:
+			want.Marked++
+		}
 		if ns = append(ns, n); m.batch[n] == "" && slices.Contains(m.order, n) {
 			m.batch[n] = batch
 		}
@@ -53,12 +61,12 @@ func (m *model) mark(t *testing.T) {
 	for _, n := range ns {
 		keys = append(keys, callKey(n))
 	}
-	err := m.e.MarkPosted(t.Context(), batch, keys)
+	got, err := m.e.MarkPosted(t.Context(), batch, keys)
 	if err != nil { // several faults on one request; it is safe to repeat
-		err = m.e.MarkPosted(t.Context(), batch, keys)
+		got, err = m.e.MarkPosted(t.Context(), batch, keys)
 	}
-	if err != nil {
-		t.Fatal(err)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatal(err, diff)
 	}
 }
 
@@ -208,7 +216,7 @@ func (e *env) postAll(t *testing.T, mu *sync.Mutex, marked map[string]bool) {
 				t.Errorf("%s was marked, and is pending", f.Key)
 			}
 		}
-		if err := e.MarkPosted(t.Context(), "b", keysOf(got)); err != nil {
+		if _, err := e.MarkPosted(t.Context(), "b", keysOf(got)); err != nil {
 			t.Error(err)
 			return
 		}

@@ -40,13 +40,20 @@
 //	  type        S  POSTER
 //	  fence       N
 //	  written     N  which write under that fence this is
-//	  batch       S  absent when none is open; and its table S and rows N
+//	  batch       S  absent when none is open; and its table S, rows N and until S
 //	  postAt      S  absent before the first post
-//	  hour        M  of each Unix minute a map of its rows and posts
+//	  hour        M  of each window, by the Unix minute it begins at, a map of rows and posts
 //	  total       M  of each table the rows ever posted
+//	  sums        M  posted, recovered, reposted, doubled, dimensionRows, rowsReposted
 //
-// Index pending-index (outbox S, receivedAt S) has the facts that are not posted,
-// and the refusals. The pending facts of each of the report's tables are one
+//	what a poster learned late   pk: LATE#<batch>
+//	  type        S  LATE
+//	  outbox      S  LATE
+//	  receivedAt  S
+//	  sums        M  as the poster's
+//
+// Index pending-index (outbox S, receivedAt S) has the facts that are not posted, the
+// refusals, and what was learned late. The pending facts of each of the report's tables are one
 // partition of the index, which accepts 1,000 writes a second, whatever the table
 // accepts. Marking a fact is one of these writes. A fact is kept for ever, so that
 // it stays unique even after the ledger has forgotten it.
@@ -58,41 +65,24 @@
 package outbox
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
 const pkg = "outbox"
 
-// These are attributes that expressions name, and their values.
 const (
-	attrKey      = "pk"
-	attrOutbox   = "outbox"
-	attrReceived = "receivedAt"
-	attrTTL      = "ttl"
-
-	pending = "PENDING#" // and the report's table
-	refused = "REFUSED"
-
-	pendingIndex = "pending-index"
+	attrTTL = "ttl"
+	refused = "REFUSED" // in attribute outbox
 )
 
 // API is what the package calls of *dynamodb.Client.
-type API interface {
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
-}
+type API = queue.API
 
 // Config of a Store. The zero Config works.
 type Config struct {
@@ -108,16 +98,14 @@ type Config struct {
 
 // Store keeps the table. It is safe for concurrent use.
 type Store struct {
-	api   API
 	table string
 	cfg   Config
-
-	written atomic.Int64 // how many writes under a fence so far
+	queue *queue.Queue
 }
 
 // New returns the outbox in a table. A nil Config works.
 func New(api API, table string, cfg *Config) (*Store, error) {
-	s := &Store{api: api, table: table}
+	s := &Store{table: table}
 	if cfg != nil {
 		s.cfg = *cfg
 	}
@@ -135,6 +123,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if table == "" {
 		return nil, event.BadInput(pkg, "table", "must not be empty")
 	}
+	s.queue = &queue.Queue{API: api, Table: table, Now: s.cfg.Now}
 	return s, nil
 }
 
@@ -142,10 +131,10 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 func (s *Store) Table() schema.Table {
 	return schema.Table{
 		Name: s.table,
-		Key:  schema.Key{Partition: schema.String(attrKey)},
+		Key:  schema.Key{Partition: schema.String(queue.Key)},
 		Indexes: []schema.Index{{
-			Name: pendingIndex,
-			Key:  schema.Key{Partition: schema.String(attrOutbox), Sort: schema.String(attrReceived)},
+			Name: queue.Index,
+			Key:  schema.Key{Partition: schema.String(queue.Outbox), Sort: schema.String(queue.Received)},
 		}},
 		TTL:                 attrTTL,
 		PointInTimeRecovery: true,
@@ -156,17 +145,19 @@ func (s *Store) Table() schema.Table {
 // Actions returns what IAM must grant.
 func (s *Store) Actions() schema.Actions {
 	get, put, update := schema.Grants{"": {"GetItem"}}, schema.Grants{"": {"PutItem"}}, schema.Grants{"": {"UpdateItem"}}
-	pending := schema.Grants{pendingIndex: {"Query"}}
+	pending := schema.Grants{queue.Index: {"Query"}}
 	return schema.Actions{Calls: map[string]schema.Grants{
 		"PutItem":    put,
 		"Get":        get,
-		"Pending":    {"": {"BatchGetItem"}, pendingIndex: {"Query"}},
+		"Pending":    {"": {"BatchGetItem"}, queue.Index: {"Query"}},
 		"Waiting":    pending,
 		"MarkPosted": update,
 		"Refuse":     put,
 		"Refusals":   pending,
 		"SavePoster": put,
 		"LoadPoster": get,
+		"SaveLate":   put,
+		"Late":       pending,
 		"Learn":      put,
 		"Known":      {"": {"BatchGetItem"}},
 	}}

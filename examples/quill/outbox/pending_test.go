@@ -251,7 +251,10 @@ func TestWaitsEndWithTheContext(t *testing.T) {
 	t.Parallel()
 	for op, call := range map[string]func(context.Context, *env) error{
 		"BatchGetItem": func(ctx context.Context, e *env) error { _, err := e.Pending(ctx, fact.Communications, 1); return err },
-		"UpdateItem":   func(ctx context.Context, e *env) error { return e.MarkPosted(ctx, "1.1", []string{callKey(1)}) },
+		"UpdateItem": func(ctx context.Context, e *env) error {
+			_, err := e.MarkPosted(ctx, "1.1", []string{callKey(1)})
+			return err
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			e := open(t)

@@ -3,27 +3,25 @@ package outbox
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 	"github.com/homeops/ddbpatterns/record"
 )
 
 const (
 	typePoster = "POSTER"
 	posterKey  = "POSTER"
+	late       = "LATE" // type of the row, and in attribute outbox
+	latePrefix = "LATE#"
 )
 
 // ErrFenced is returned by SavePoster and Learn: a poster with a higher fence has
 // written the row, or this one has written it since.
-var ErrFenced = errors.New("outbox: another poster has taken over")
+var ErrFenced = queue.ErrFenced
 
 // Poster is how far the poster is. It is one row, written before each post.
 type Poster struct {
@@ -34,20 +32,107 @@ type Poster struct {
 	Batch string
 	Table string
 	Rows  int
+	Until time.Time // when the last of its facts was received
 
 	PostAt time.Time        // of the last post, to the millisecond
-	Hour   map[int64]Minute // posts of the last hour, by Unix minute
+	Hour   map[int64]Window // recent posts, by the Unix minute at which a window begins
 	Total  map[string]int64 // rows ever posted, by table
+	Sums   Sums             // of the batches that are settled
 }
 
-// Minute counts what was posted in a minute.
-type Minute struct{ Rows, Posts int }
+// Window counts what was posted in a while.
+type Window struct{ Rows, Posts int }
+
+// Sums are what all posters did. A batch is counted by the write that settles it, so a
+// poster that ends before that leaves its batch to be settled and counted by the next.
+type Sums struct {
+	Posted        int // facts that the sink accepted in its reply
+	Recovered     int // facts of a batch that another turn had left open, or whose reply was lost
+	Reposted      int // facts that were posted again although the sink may have had them
+	Doubled       int // facts that the sink certainly has twice
+	DimensionRows int // rows of contacts and deals that the sink accepted
+	RowsReposted  int // of these, posted again although the sink may have had them
+}
+
+func (s *Sums) byName() map[string]*int {
+	return map[string]*int{
+		"posted": &s.Posted, "recovered": &s.Recovered, "reposted": &s.Reposted, "doubled": &s.Doubled,
+		"dimensionRows": &s.DimensionRows, "rowsReposted": &s.RowsReposted,
+	}
+}
+
+func (s *Sums) encode() record.Item {
+	it := record.Item{}
+	for name, n := range s.byName() {
+		if *n != 0 {
+			it[name] = record.Int(int64(*n))
+		}
+	}
+	return it
+}
+
+func decodeSums(it record.Item) (s Sums, _ error) {
+	f := record.Read(it)
+	for name, n := range s.byName() {
+		*n = int(f.Int(name))
+	}
+	return s, f.Err()
+}
+
+// SaveLate writes what a poster learned of its batch after it had lost its lease, which
+// the poster's row, then another's, cannot count. It is safe to repeat.
+//
+// Price: 1 request, 2 WCU. One of the two WCU is for the index.
+func (s *Store) SaveLate(ctx context.Context, batch string, sums Sums) error {
+	if err := checkKey("batch", latePrefix, batch); err != nil {
+		return err
+	}
+	it := key(latePrefix + batch)
+	it["type"], it[queue.Outbox] = record.Text(late), record.Text(late)
+	it[queue.Received], it["sums"] = record.Time(s.cfg.Now()), mapOf(sums.encode())
+	return s.wrap("SaveLate", s.queue.Keep(ctx, it))
+}
+
+// Late returns the sums of what SaveLate wrote. The index may lag.
+//
+// Price: 1 request, 0.5 RCU. It is 0.5 RCU for each 4 KB of all the rows together, and
+// 1 request for each MB.
+func (s *Store) Late(ctx context.Context) (all Sums, _ error) {
+	in := s.queue.Waiting(late)
+	for {
+		page, err := s.queue.API.Query(ctx, in)
+		if err != nil {
+			return Sums{}, s.wrap("Late", err)
+		}
+		for _, it := range page.Items {
+			one, err := decodeMap(it, "sums")
+			sums, err2 := decodeSums(one)
+			if err := cmp.Or(err, err2); err != nil {
+				s.cfg.Unreadable(keyOf(it), err)
+				continue
+			}
+			all = all.Plus(sums)
+		}
+		if in.ExclusiveStartKey = page.LastEvaluatedKey; len(page.LastEvaluatedKey) == 0 {
+			return all, nil
+		}
+	}
+}
+
+// Plus returns the sums of both.
+func (s Sums) Plus(other Sums) Sums {
+	more := other.byName()
+	for name, n := range s.byName() {
+		*n += *more[name]
+	}
+	return s
+}
 
 // LoadPoster returns the row, a zero Poster if it does not exist.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) LoadPoster(ctx context.Context) (Poster, error) {
-	it, err := s.one(ctx, posterKey)
+	it, err := s.queue.One(ctx, posterKey)
 	if err != nil || it == nil {
 		return Poster{}, s.wrap("LoadPoster", err)
 	}
@@ -56,40 +141,18 @@ func (s *Store) LoadPoster(ctx context.Context) (Poster, error) {
 }
 
 // SavePoster writes the row if no poster with a higher fence has written it, and
-// returns ErrFenced otherwise. The caller drops the minutes that are older than an
-// hour: SavePoster writes all it is given. It is safe to repeat, so a lost reply
+// returns ErrFenced otherwise. The caller drops the windows that are over: SavePoster
+// writes all it is given. It is safe to repeat, so a lost reply
 // does no harm. A request that arrives after a later one of this Store changes
 // nothing, so only one Store may use a fence.
 //
-// Price: 1 request, 1 WCU. With all minutes of an hour the row has about 2 KB, and
-// costs 2 WCU.
+// Price: 1 request, 1 WCU.
 func (s *Store) SavePoster(ctx context.Context, p Poster) error {
 	it, err := encodePoster(p)
 	if err != nil {
 		return err
 	}
-	return s.wrap("SavePoster", s.fenced(ctx, it))
-}
-
-// fenced puts the item unless the existing item has a higher fence, or was written
-// later under the same fence: a delayed request undoes nothing.
-func (s *Store) fenced(ctx context.Context, it record.Item) error {
-	it["written"] = record.Int(s.written.Add(1))
-	err := retry(ctx, func() error {
-		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(s.table),
-			Item:      it,
-			ConditionExpression: aws.String("attribute_not_exists(#fence) OR #fence < :fence OR " +
-				"(#fence = :fence AND #written <= :written)"),
-			ExpressionAttributeNames:  map[string]string{"#fence": "fence", "#written": "written"},
-			ExpressionAttributeValues: record.Item{":fence": it["fence"], ":written": it["written"]},
-		})
-		return err
-	})
-	if _, later := errors.AsType[*types.ConditionalCheckFailedException](err); later {
-		return ErrFenced
-	}
-	return err
+	return s.wrap("SavePoster", s.queue.Put(ctx, p.Fence, it))
 }
 
 func checkFence(field string, fence int64) error {
@@ -105,18 +168,20 @@ func encodePoster(p Poster) (record.Item, error) {
 	}
 	it := key(posterKey)
 	it["type"] = record.Text(typePoster)
-	it["fence"] = record.Int(p.Fence)
 	if p.Batch != "" {
 		if err := cmp.Or(checkText("Batch", p.Batch), checkText("Table", p.Table)); err != nil {
 			return nil, err
 		}
 		it["batch"], it["table"], it["rows"] = record.Text(p.Batch), record.Text(p.Table), record.Int(int64(p.Rows))
 	}
-	if !p.PostAt.IsZero() {
-		if err := checkTime("PostAt", p.PostAt); err != nil {
+	for name, at := range map[string]time.Time{"postAt": p.PostAt, "until": p.Until} {
+		if at.IsZero() {
+			continue
+		}
+		if err := checkTime(map[string]string{"postAt": "PostAt", "until": "Until"}[name], at); err != nil {
 			return nil, err
 		}
-		it["postAt"] = record.Time(p.PostAt)
+		it[name] = record.Time(at)
 	}
 	hour := make(record.Item, len(p.Hour))
 	for minute, m := range p.Hour {
@@ -135,6 +200,9 @@ func encodePoster(p Poster) (record.Item, error) {
 	if len(total) > 0 {
 		it["total"] = mapOf(total)
 	}
+	if sums := p.Sums.encode(); len(sums) > 0 {
+		it["sums"] = mapOf(sums)
+	}
 	return it, checkSize("Hour", it, 0)
 }
 
@@ -144,15 +212,20 @@ func decodePoster(it record.Item) (Poster, error) {
 	}
 	f := record.Read(it)
 	p := Poster{
-		Fence: f.Int("fence"), Batch: f.Text("batch"), Table: f.Text("table"), Rows: int(f.Int("rows")), PostAt: f.Time("postAt"),
+		Fence: f.Int("fence"), Batch: f.Text("batch"), Table: f.Text("table"), Rows: int(f.Int("rows")),
+		PostAt: f.Time("postAt"), Until: f.Time("until"),
 	}
 	hour, err1 := decodeMap(it, "hour")
 	total, err2 := decodeMap(it, "total")
-	if err := cmp.Or(err1, err2, f.Err()); err != nil {
+	sums, err3 := decodeMap(it, "sums")
+	if err := cmp.Or(err1, err2, err3, f.Err()); err != nil {
 		return Poster{}, err
 	}
+	if p.Sums, err1 = decodeSums(sums); err1 != nil {
+		return Poster{}, err1
+	}
 	if len(hour) > 0 {
-		p.Hour = make(map[int64]Minute, len(hour))
+		p.Hour = make(map[int64]Window, len(hour))
 	}
 	for name := range hour {
 		minute, err := strconv.ParseInt(name, 10, 64)
@@ -161,7 +234,7 @@ func decodePoster(it record.Item) (Poster, error) {
 		}
 		of, err := decodeMap(hour, name)
 		m := record.Read(of)
-		p.Hour[minute] = Minute{Rows: int(m.Int("rows")), Posts: int(m.Int("posts"))}
+		p.Hour[minute] = Window{Rows: int(m.Int("rows")), Posts: int(m.Int("posts"))}
 		if err := cmp.Or(err, m.Err()); err != nil {
 			return Poster{}, err
 		}

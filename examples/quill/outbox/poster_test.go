@@ -27,14 +27,14 @@ func TestThePosterIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	e := open(t)
 	e.wantPoster(t, outbox.Poster{})
-	hour := map[int64]outbox.Minute{}
+	hour := map[int64]outbox.Window{}
 	for n := range int64(61) {
-		hour[29_671_200+n] = outbox.Minute{Rows: 10_000, Posts: int(n)}
+		hour[29_671_200+n] = outbox.Window{Rows: 10_000, Posts: int(n)}
 	}
 	for _, p := range []outbox.Poster{
 		{Fence: 1},
-		{Fence: 1, Batch: "1.1", Table: fact.Deals, Rows: 10_000, PostAt: noon, Hour: hour, Total: map[string]int64{fact.Deals: 1 << 40, fact.Changes: 0}},
-		{Fence: 2, PostAt: noon.Add(time.Millisecond)},
+		{Fence: 1, Batch: "1.1", Table: fact.Deals, Rows: 10_000, Until: noon.Add(-time.Hour), PostAt: noon, Hour: hour, Total: map[string]int64{fact.Deals: 1 << 40, fact.Changes: 0}},
+		{Fence: 2, PostAt: noon.Add(time.Millisecond), Sums: outbox.Sums{Posted: 1, Recovered: 2, Reposted: 3, Doubled: 4, DimensionRows: 5, RowsReposted: 6}},
 	} {
 		if err := e.SavePoster(t.Context(), p); err != nil {
 			t.Fatal(err)
@@ -52,6 +52,7 @@ func TestThePosterIsReadAsItWasWritten(t *testing.T) {
 		"Batch":  {Fence: 1, Batch: "\xff", Table: fact.Deals},
 		"Table":  {Fence: 1, Batch: "1.1"},
 		"PostAt": {Fence: 1, PostAt: time.Unix(1<<40, 0)},
+		"Until":  {Fence: 1, Until: time.Unix(1<<40, 0)},
 		"Total":  {Fence: 1, Total: map[string]int64{"": 1}},
 	} {
 		e.wantBad(t, field, func() error { return e.SavePoster(t.Context(), p) })
@@ -117,6 +118,8 @@ func TestAPosterThatCannotBeRead(t *testing.T) {
 		"named":  {"hour": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"noon": &types.AttributeValueMemberM{}}}},
 		"total":  {"total": minute(text("x"))},
 		"totals": {"total": text("x")},
+		"sums":   {"sums": text("x")},
+		"posted": {"sums": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"posted": text("x")}}},
 	} {
 		if it["pk"] = text("POSTER"); it["type"] == nil {
 			it["type"] = text("POSTER")
@@ -288,9 +291,30 @@ func TestConflictsThatStay(t *testing.T) {
 		e.wantPosted(t, 1, "1.1")
 		e.db.Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "UpdateItem", Nth: 1, Times: -1})
 		begin := time.Now()
-		err := e.MarkPosted(t.Context(), "1.1", []string{callKey(1)})
+		_, err := e.MarkPosted(t.Context(), "1.1", []string{callKey(1)})
 		if took := time.Since(begin); err == nil || took < time.Second || took > 5*time.Second {
 			t.Errorf("%v after %s", err, took)
 		}
 	})
+}
+
+// What was learned late is counted once, however often it is written. A row that cannot
+// be read does not hide the others.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	e := open(t)
+	for _, err := range []error{
+		e.SaveLate(t.Context(), "1.1", outbox.Sums{Posted: 7}),
+		e.SaveLate(t.Context(), "1.1", outbox.Sums{Posted: 1, Doubled: 2}),
+		e.SaveLate(t.Context(), "2.1", outbox.Sums{Doubled: 3}),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	e.raw(t, map[string]types.AttributeValue{"pk": text("LATE#3.1"), "outbox": text("LATE"), "receivedAt": text("x"), "sums": text("x")})
+	if got, err := e.Late(t.Context()); err != nil || got != (outbox.Sums{Posted: 1, Doubled: 5}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	e.wantBad(t, "batch", func() error { return e.SaveLate(t.Context(), "", outbox.Sums{}) })
 }

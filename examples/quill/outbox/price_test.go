@@ -36,10 +36,10 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := s.Get(ctx, callKey(1)); return err }},
 		{Func: "Store.Pending", Call: func(ctx context.Context) error { _, err := s.Pending(ctx, fact.Communications, 1); return err }},
 		{Func: "Store.Waiting", Call: func(ctx context.Context) error { _, err := s.Waiting(ctx, fact.Communications); return err }},
-		{Func: "Store.MarkPosted", Call: func(ctx context.Context) error { return s.MarkPosted(ctx, "1.1", []string{callKey(1)}) }},
+		{Func: "Store.MarkPosted", Call: func(ctx context.Context) error { _, err := s.MarkPosted(ctx, "1.1", []string{callKey(1)}); return err }},
 		{
 			Func: "Store.MarkPosted", In: "Again",
-			Call:  func(ctx context.Context) error { return s.MarkPosted(ctx, "1.1", []string{callKey(1)}) },
+			Call:  func(ctx context.Context) error { _, err := s.MarkPosted(ctx, "1.1", []string{callKey(1)}); return err },
 			Local: &dynamotest.Price{Requests: 1}, Why: "it reports nothing of a failed condition",
 		},
 		{Func: "Store.Refuse", Call: func(ctx context.Context) error {
@@ -50,10 +50,10 @@ func TestPrices(t *testing.T) {
 		}},
 		{Func: "Store.Refusals", Call: func(ctx context.Context) error { _, err := s.Refusals(ctx, 1); return err }},
 		{Func: "Store.SavePoster", Call: func(ctx context.Context) error { return s.SavePoster(ctx, outbox.Poster{Fence: 1}) }},
+		{Func: "Store.SaveLate", Call: func(ctx context.Context) error { return s.SaveLate(ctx, "1.1", outbox.Sums{}) }},
+		{Func: "Store.Late", Call: func(ctx context.Context) error { _, err := s.Late(ctx); return err }},
 		{Func: "Store.LoadPoster", Call: func(ctx context.Context) error { _, err := s.LoadPoster(ctx); return err }},
 		{Func: "Store.Learn", Call: func(ctx context.Context) error { return s.Learn(ctx, 1, known) }},
 		{Func: "Store.Known", Call: func(ctx context.Context) error { _, err := s.Known(ctx, []string{known.Key}); return err }},
-		{Func: "Store.Get", Never: "BatchGetItem", Why: "it reads one row"},
-		{Func: "Store.Pending", Never: "GetItem", Why: "it reads rows together"},
 	}, s)
 }

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 	"github.com/homeops/ddbpatterns/record"
 )
 
@@ -53,16 +53,13 @@ func (s *Store) Refuse(ctx context.Context, r Refusal) error {
 	it["source"] = record.Text(r.Source)
 	it["reason"] = record.Text(cut(r.Reason, maxReason))
 	it["body"] = record.Text(cut(r.Body, maxBody))
-	it[attrReceived] = record.Time(r.At)
-	it[attrOutbox] = record.Text(refused)
+	it[queue.Received] = record.Time(r.At)
+	it[queue.Outbox] = record.Text(refused)
 	it[attrTTL] = record.Int(r.At.Add(kept).Unix())
 	if err := checkSize("Source", it, 0); err != nil {
 		return err
 	}
-	return s.wrap("Refuse", retry(ctx, func() error {
-		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: it})
-		return err
-	}))
+	return s.wrap("Refuse", s.queue.Keep(ctx, it))
 }
 
 // refusalKey has no personal data, and different pairs have different keys.
@@ -93,11 +90,11 @@ func (s *Store) Refusals(ctx context.Context, limit int) ([]Refusal, error) {
 	}
 	now := s.cfg.Now().Unix()
 	var refusals []Refusal
-	in := s.waiting(refused)
+	in := s.queue.Waiting(refused)
 	in.ScanIndexForward = aws.Bool(false)
 	for {
-		in.Limit = aws.Int32(int32(min(limit-len(refusals), mostOfPage)))
-		page, err := s.api.Query(ctx, in)
+		in.Limit = aws.Int32(int32(min(limit-len(refusals), queue.MostOfPage)))
+		page, err := s.queue.API.Query(ctx, in)
 		if err != nil {
 			return nil, s.wrap("Refusals", err)
 		}
@@ -120,7 +117,7 @@ func decodeRefusal(it record.Item) (r Refusal, expires int64, _ error) {
 		return Refusal{}, 0, err
 	}
 	f := record.Read(it)
-	r = Refusal{Source: f.Text("source"), Reason: f.Text("reason"), Body: f.Text("body"), At: f.Time(attrReceived)}
+	r = Refusal{Source: f.Text("source"), Reason: f.Text("reason"), Body: f.Text("body"), At: f.Time(queue.Received)}
 	if r.Source == "" || r.At.IsZero() {
 		return Refusal{}, 0, errors.New("attribute source is missing, or attribute receivedAt")
 	}

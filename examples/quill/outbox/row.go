@@ -14,6 +14,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 	"github.com/homeops/ddbpatterns/record"
 )
 
@@ -139,7 +140,9 @@ func wantType(it record.Item, want string) error {
 	return nil
 }
 
-func keyOf(it record.Item) string { return record.Read(it).Text(attrKey) }
+func key(pk string) record.Item { return record.Item{queue.Key: record.Text(pk)} }
+
+func keyOf(it record.Item) string { return record.Read(it).Text(queue.Key) }
 
 // checkKey refuses a key that DynamoDB would refuse with the prefix before it.
 func checkKey(field, prefix, key string) error {
@@ -184,29 +187,8 @@ func checkTime(field string, t time.Time) error {
 // checkSize refuses an item that DynamoDB would refuse. Field names the input that
 // makes it so large.
 func checkSize(field string, it record.Item, spare int) error {
-	if size := sizeOfMap(it); size+spare > maxItem {
+	if size := queue.SizeOf(it); size+spare > maxItem {
 		return event.BadInput(pkg, field, fmt.Sprintf("makes an item of %d bytes, and at most %d are possible", size, maxItem-spare))
 	}
 	return nil
-}
-
-// sizeOfMap is the size by DynamoDB's rules: names and values as UTF-8, 3 bytes for
-// a map, and 1 for each element. A number counts with its text, which is longer
-// than DynamoDB's count.
-func sizeOfMap(it record.Item) int {
-	size := 0
-	for name, value := range it {
-		size += len(name)
-		switch v := value.(type) {
-		case *types.AttributeValueMemberS:
-			size += len(v.Value)
-		case *types.AttributeValueMemberN:
-			size += len(v.Value)
-		case *types.AttributeValueMemberM:
-			size += 3 + len(v.Value) + sizeOfMap(v.Value)
-		default: // a bool
-			size++
-		}
-	}
-	return size
 }

@@ -22,21 +22,6 @@ func (e *env) twice() int {
 	return n
 }
 
-// Facts that a sink that cannot be asked has twice are reported, even if one reply
-// after the other is lost.
-func TestAgainAfterLostRepliesInARow(t *testing.T) {
-	t.Parallel()
-	e := open(t, powerbitest.Config{})
-	e.bi.RefuseAsking(true)
-	e.bi.OnPost(1, powerbitest.LoseReply)
-	e.bi.OnPost(2, powerbitest.UnavailableAfter)
-	e.put(plain(3)...)
-	e.drain(e.poster())
-	if twice, again := e.twice(), e.tally.Counts().Again; twice != 6 || again != 6 {
-		t.Errorf("%d rows twice, %d reported, want 6", twice, again)
-	}
-}
-
 // The report survives a turn that ends with an error.
 func TestAgainInTheNextTurn(t *testing.T) {
 	t.Parallel()
@@ -59,7 +44,7 @@ func TestAgainInTheNextTurn(t *testing.T) {
 	}
 	e.db.Heal()
 	e.drain(p)
-	if twice, again := e.twice(), e.tally.Counts().Again; twice != 12 || again != 12 {
+	if twice, again := e.twice(), e.sums().Reposted; twice != 12 || again != 12 {
 		t.Errorf("%d rows twice, %d reported, want 12", twice, again)
 	}
 }
@@ -77,11 +62,11 @@ func TestAgainIsOfTheBatchAlone(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	e.clock.advance(time.Minute)
 	e.put(facts[1:3]...)
+	e.clock.advance(time.Minute)
 	e.drain(e.poster())
 	e.wantOnce(facts...)
-	if again := e.tally.Counts().Again; again != 1 {
+	if again := e.sums().Reposted; again != 1 {
 		t.Errorf("%d reported, want 1", again)
 	}
 }

@@ -3,6 +3,7 @@ package post
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,54 +14,72 @@ import (
 // ErrTableFull says that a table of the sink has as many rows as it allows.
 var ErrTableFull = errors.New("post: the table is full")
 
-// budget says how much the sink's limits still allow. The poster's row has the
-// counts that all posters need, by minutes. A minute counts until all of it is an
-// hour old, so that the sum is never less than that of the last hour. The limit of
-// a single minute needs exact times, which only the holder of the lease has, for
-// its own posts.
+// budget says how much the sink's limits still allow. All it needs is in the poster's
+// row, so a new holder waits no longer than the old one would have.
+//
+// Posts of an hour are counted in windows of ten minutes, each by the time at which it
+// began. A window counts until all its posts are certainly an hour old, so the sum is
+// never less than that of the last hour. For the limit of a minute posts keep their
+// distance from one another.
 //
 // Clocks of two holders may differ. If a post comes too early for that reason, the
 // sink answers 429, and the poster waits.
 type budget struct {
 	limits sink.Limits
 	used   outbox.Poster
-	recent []time.Time // ends of this holder's posts in the last minute
-	since  time.Time   // this holder posts no earlier
 }
 
-// newBudget is the budget of a new holder. It does not know how many posts came in
-// the minute before the last one, so it waits until that minute is over. It dates a
-// post that nobody settled at this moment, because it may have been sent until now.
+// windowFor is how long a window is, in minutes.
+const windowFor = 10
+
+// newBudget is the budget of a new holder. It dates a post that nobody settled as late
+// as it may have been under way.
 func newBudget(limits sink.Limits, used outbox.Poster, now time.Time) *budget {
 	b := &budget{limits: limits, used: used}
-	if b.used.Hour == nil {
-		b.used.Hour = map[int64]outbox.Minute{}
+	b.used.Hour = map[int64]outbox.Window{}
+	for m, v := range used.Hour { // today's are windows already; the clock may have been ahead
+		b.count(min(m, now.Unix()/60), v.Rows, v.Posts)
 	}
 	if b.used.Total == nil {
 		b.used.Total = map[string]int64{}
 	}
-	for m, v := range b.used.Hour { // from a clock that is ahead of this one
-		if m > minute(now) {
-			b.move(m, minute(now), v)
-		}
+	if used.Until.IsZero() { // of an earlier version
+		b.used.Until = used.PostAt
 	}
-	last := used.PostAt
-	if used.Batch != "" && last.Before(now) {
-		b.move(minute(last), minute(now), outbox.Minute{Rows: used.Rows, Posts: 1})
-	}
-	if used.Batch != "" || last.After(now) {
-		last = now
-	}
-	if !last.IsZero() && limits.PostsAMinute > 0 {
-		b.since = last.Add(time.Minute + time.Millisecond)
+	if used.Batch != "" || used.PostAt.After(now) {
+		b.used.PostAt = underWay(used.PostAt, now)
 	}
 	return b
 }
 
-func minute(t time.Time) int64 { return t.Unix() / 60 }
+// underWay is how late a post may have been under way that nobody settled: its poster
+// had ended by now, and its lease lapsed.
+func underWay(postAt, now time.Time) time.Time {
+	if last := postAt.Add(leaseFor); last.Before(now) {
+		return last
+	}
+	return now
+}
 
-// freed is when the posts of a minute stop counting.
-func freed(m int64) time.Time { return time.Unix((m+1)*60, 0).Add(time.Hour) }
+func (b *budget) count(minute int64, rows, posts int) {
+	start := minute - minute%windowFor
+	sum := b.used.Hour[start]
+	b.used.Hour[start] = outbox.Window{Rows: sum.Rows + rows, Posts: sum.Posts + posts}
+}
+
+// freed is when the posts of a window stop counting. One that began at its end was under
+// way for a while.
+func freed(start int64) time.Time {
+	return time.Unix((start+windowFor)*60, 0).Add(leaseFor + time.Hour)
+}
+
+// next is when the limit of a minute allows a post.
+func (b *budget) next() time.Time {
+	if b.used.PostAt.IsZero() || b.limits.PostsAMinute == 0 {
+		return time.Time{}
+	}
+	return b.used.PostAt.Add(time.Minute/time.Duration(b.limits.PostsAMinute) + 2*time.Millisecond)
+}
 
 // room is how many rows may be posted to the table at this time, 0 if the post
 // must wait. Only a full table is an error.
@@ -76,9 +95,9 @@ func (b *budget) room(table string, at time.Time) (int, error) {
 		}
 		rows = int(min(int64(rows), left))
 	}
-	var hour outbox.Minute
-	for m, v := range b.used.Hour {
-		if at.Before(freed(m)) {
+	var hour outbox.Window
+	for start, v := range b.used.Hour {
+		if at.Before(freed(start)) {
 			hour.Rows += v.Rows
 			hour.Posts += v.Posts
 		}
@@ -86,10 +105,7 @@ func (b *budget) room(table string, at time.Time) (int, error) {
 	if b.limits.RowsAnHour > 0 {
 		rows = min(rows, max(0, b.limits.RowsAnHour-hour.Rows))
 	}
-	if b.limits.PostsAnHour > 0 && b.large() && hour.Posts >= b.limits.PostsAnHour {
-		rows = 0
-	}
-	if at.Before(b.since) || b.limits.PostsAMinute > 0 && b.lastMinute(at) >= b.limits.PostsAMinute {
+	if at.Before(b.next()) || b.limits.PostsAnHour > 0 && b.large() && hour.Posts >= b.limits.PostsAnHour {
 		rows = 0
 	}
 	return rows, nil
@@ -98,12 +114,9 @@ func (b *budget) room(table string, at time.Time) (int, error) {
 // when is the earliest time, from now on, at which n rows may be posted to the
 // table together.
 func (b *budget) when(table string, n int, now time.Time) (time.Time, error) {
-	times := []time.Time{now, b.since}
-	for _, t := range b.recent {
-		times = append(times, t.Add(time.Minute+time.Millisecond))
-	}
-	for m := range b.used.Hour {
-		times = append(times, freed(m))
+	times := []time.Time{now, b.next()}
+	for start := range b.used.Hour {
+		times = append(times, freed(start))
 	}
 	slices.SortFunc(times, time.Time.Compare)
 	for _, t := range times {
@@ -127,42 +140,25 @@ func (b *budget) large() bool {
 	return b.limits.LargeTable == 0
 }
 
-func (b *budget) lastMinute(at time.Time) int {
-	n := 0
-	for _, t := range b.recent {
-		if at.Sub(t) <= time.Minute {
-			n++
-		}
-	}
-	return n
-}
-
 // begin counts a post that is about to be sent, for the row that is saved before it.
 func (b *budget) begin(batch, table string, rows int, now time.Time) {
-	for m := range b.used.Hour {
-		if !now.Before(freed(m)) {
-			delete(b.used.Hour, m)
-		}
-	}
-	b.recent = slices.DeleteFunc(b.recent, func(t time.Time) bool { return now.Sub(t) > time.Minute })
-	b.add(minute(now), outbox.Minute{Rows: rows, Posts: 1})
+	maps.DeleteFunc(b.used.Hour, func(start int64, _ outbox.Window) bool { return !now.Before(freed(start)) })
+	b.count(now.Unix()/60, rows, 1)
 	b.used.Total[table] += int64(rows)
 	b.used.Batch, b.used.Table, b.used.Rows, b.used.PostAt = batch, table, rows, now
 }
 
-// end counts the post at the time of its answer, because the sink may have counted
-// it as late as that. The table's count is reduced by rows that were certainly not
-// added. The hour's count is reduced only if the sink did not look at them.
+// end dates the post at the time of its answer, because the sink may have counted it as
+// late as that. The table's count is reduced by rows that were certainly not added. The
+// hour's count is reduced only if the sink did not look at them.
 func (b *budget) end(added, looked bool, now time.Time) {
-	b.move(minute(b.used.PostAt), minute(now), outbox.Minute{Rows: b.used.Rows, Posts: 1})
-	b.used.PostAt = now
-	b.recent = append(b.recent, now)
+	if !looked {
+		b.count(b.used.PostAt.Unix()/60, -b.used.Rows, 0)
+	}
 	if !added {
 		b.used.Total[b.used.Table] -= int64(b.used.Rows)
 	}
-	if !looked {
-		b.add(minute(now), outbox.Minute{Rows: -b.used.Rows})
-	}
+	b.used.PostAt = now
 }
 
 // found reduces the table's count by the rows of the open batch that the sink is
@@ -171,20 +167,4 @@ func (b *budget) end(added, looked bool, now time.Time) {
 // table would accept nothing more.
 func (b *budget) found(rows int) {
 	b.used.Total[b.used.Table] -= int64(max(0, b.used.Rows-rows))
-}
-
-func (b *budget) add(m int64, v outbox.Minute) {
-	sum := b.used.Hour[m]
-	b.used.Hour[m] = outbox.Minute{Rows: sum.Rows + v.Rows, Posts: sum.Posts + v.Posts}
-}
-
-func (b *budget) move(from, to int64, v outbox.Minute) {
-	if from == to {
-		return
-	}
-	b.add(from, outbox.Minute{Rows: -v.Rows, Posts: -v.Posts})
-	if b.used.Hour[from] == (outbox.Minute{}) {
-		delete(b.used.Hour, from)
-	}
-	b.add(to, v)
 }

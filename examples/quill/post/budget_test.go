@@ -66,8 +66,8 @@ func (s *strict) take(table string, n int, at time.Time) {
 
 // Random holders post one after the other, and each knows what the earlier ones
 // saved. Their posts never break the sink's limits at the times at which it sees
-// them. A holder that posted from the beginning waits at most a minute longer than
-// it must.
+// them. A holder that posted from the beginning waits at most a window
+// longer than it must.
 func TestBudgetAgainstExactTimes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -161,7 +161,7 @@ func (b *budgetRun) step() (over bool) {
 // mustWait fails if the sink would have accepted a single row earlier by more than
 // a bucket and a reply's time.
 func (b *budgetRun) mustWait(table string, at time.Time) {
-	early := at.Add(-time.Minute - 90*time.Second)
+	early := at.Add(-10*time.Minute - post.LeaseFor - 90*time.Second)
 	if b.first && early.After(b.now) && b.model.breaks(table, 1, early) == "" {
 		b.t.Fatalf("waits from %s until %s, could post at %s: %+v", b.now, at, early, b.model.limits)
 	}
@@ -179,7 +179,7 @@ func TestBudgetEdges(t *testing.T) {
 	b := post.NewBudget(hour, outbox.Poster{}, noon)
 	b.Begin("1.1", "T", 7, noon.Add(5*time.Second))
 	b.End(true, true, noon.Add(10*time.Second))
-	freed := noon.Add(time.Hour + time.Minute)
+	freed := noon.Add(time.Hour + 12*time.Minute)
 	for at, want := range map[time.Time]int{noon.Add(time.Minute): 3, freed.Add(-1): 3, freed: 10} {
 		if got, err := b.Room("T", at); got != want || err != nil {
 			t.Errorf("room at %s is %d, %v, want %d", at, got, err, want)
@@ -220,7 +220,7 @@ func TestBudgetOfAClockThatWasAhead(t *testing.T) {
 	b := post.NewBudget(limits, outbox.Poster{}, noon.AddDate(1, 0, 0))
 	saved := b.Begin("1.1", "T", 10, noon.AddDate(1, 0, 0))
 	b = post.NewBudget(limits, clone(saved), noon)
-	if at, err := b.When("T", 1, noon); err != nil || at.Sub(noon) > time.Hour+time.Minute {
+	if at, err := b.When("T", 1, noon); err != nil || at.Sub(noon) > time.Hour+12*time.Minute {
 		t.Errorf("waits until %s, %v", at, err)
 	}
 	b = post.NewBudget(limits, outbox.Poster{PostAt: noon.AddDate(1, 0, 0)}, noon)
@@ -229,23 +229,45 @@ func TestBudgetOfAClockThatWasAhead(t *testing.T) {
 	}
 }
 
-func TestANewHolderWaitsOutTheMinute(t *testing.T) {
+// What is stored says when the next post may come, so holders that end one after the
+// other do not wait anew.
+func TestANewHolderDoesNotWaitAnew(t *testing.T) {
 	t.Parallel()
-	limits := sink.Limits{PostsAMinute: 100}
-	b := post.NewBudget(limits, outbox.Poster{PostAt: noon}, noon.Add(10*time.Second))
-	if at, err := b.When("T", 1, noon.Add(10*time.Second)); err != nil || at.Sub(noon) <= time.Minute || at.Sub(noon) > time.Minute+time.Second {
-		t.Errorf("waits until %s, %v", at, err)
+	limits := sink.Limits{PostsAMinute: 120}
+	last := noon.Add(post.LeaseFor) // that an open batch may have been under way
+	for name, c := range map[string]struct {
+		used outbox.Poster
+		now  time.Time
+		want time.Time
+	}{
+		"settled":        {outbox.Poster{PostAt: noon}, noon, noon.Add(spaced)},
+		"settled before": {outbox.Poster{PostAt: noon}, noon.Add(time.Second), noon.Add(time.Second)},
+		"open":           {outbox.Poster{PostAt: noon, Batch: "1.1"}, noon.Add(time.Minute), noon.Add(time.Minute + spaced)},
+		"open for long":  {outbox.Poster{PostAt: noon, Batch: "1.1"}, last, last.Add(spaced)},
+		"open before":    {outbox.Poster{PostAt: noon, Batch: "1.1"}, last.Add(time.Minute), last.Add(time.Minute)},
+	} {
+		if at, err := post.NewBudget(limits, c.used, c.now).When("T", 1, c.now); err != nil || !at.Equal(c.want) {
+			t.Errorf("%s: waits until %s, %v, want %s", name, at, err, c.want)
+		}
 	}
-	open := outbox.Poster{PostAt: noon, Batch: "1.1", Table: "T", Rows: 5, Hour: map[int64]outbox.Minute{noon.Unix() / 60: {Rows: 5, Posts: 1}}}
-	now := noon.Add(10 * time.Minute)
-	b = post.NewBudget(limits, open, now)
-	if at, err := b.When("T", 1, now); err != nil || at.Sub(now) <= time.Minute {
-		t.Errorf("an open batch may have been posted just now: waits until %s, %v", at, err)
+}
+
+// The row of an earlier version has a count for each minute.
+func TestBudgetReadsMinutes(t *testing.T) {
+	t.Parallel()
+	used := outbox.Poster{Hour: map[int64]outbox.Window{}}
+	for n := range int64(60) {
+		used.Hour[noon.Unix()/60-n] = outbox.Window{Rows: 10, Posts: 1}
 	}
-	open.Hour = map[int64]outbox.Minute{noon.Unix() / 60: {Rows: 5, Posts: 1}}
-	b = post.NewBudget(sink.Limits{RowsAnHour: 5}, open, now)
-	if at, err := b.When("T", 1, now); err != nil || at.Sub(now) < time.Hour {
-		t.Errorf("its rows may be as young: waits until %s, %v", at, err)
+	b := post.NewBudget(sink.Limits{RowsAnHour: 600}, used, noon)
+	if room, err := b.Room("T", noon); room != 0 || err != nil {
+		t.Errorf("room %d, %v", room, err)
+	}
+	if room, err := b.Room("T", noon.Add(time.Hour+12*time.Minute)); room != 600 || err != nil {
+		t.Errorf("room %d after an hour, %v", room, err)
+	}
+	if saved := b.Begin("1.1", "T", 1, noon); len(saved.Hour) != 7 {
+		t.Errorf("%d windows are written", len(saved.Hour))
 	}
 }
 

@@ -59,47 +59,12 @@ func TestCrashAnywhere(t *testing.T) {
 						t.Fatal("it did not die")
 					}
 					e.takeOver()
-					extra := e.extra(facts...)
-					switch again := e.tally.Counts().Again; {
-					case asking && extra > 0:
-						t.Errorf("%d facts twice", extra)
-					case extra > again:
-						t.Errorf("%d facts twice, %d counted", extra, again)
-					}
+					e.extra(facts...)
+					e.wantFigures(asking)
 					e.wantDimensions()
 				})
 			}
 		}
-	}
-}
-
-// A process dies in each turn, and each time a new one continues.
-func TestCrashAgainAndAgain(t *testing.T) {
-	t.Parallel()
-	for _, after := range []bool{false, true} {
-		e := open(t, powerbitest.Config{})
-		facts := mixed(5)
-		e.put(facts...)
-		deaths := 0
-		for nth := 1; ; {
-			k := &killer{nth: nth, after: after}
-			err := e.dying(k).Drain(t.Context())
-			var busy *ledger.InProgressError
-			if errors.As(err, &busy) {
-				e.clock.advance(busy.Wait)
-				continue
-			}
-			if err == nil {
-				break
-			}
-			deaths++
-			nth++
-		}
-		if deaths < 10 {
-			t.Errorf("only %d deaths", deaths)
-		}
-		e.wantOnce(facts...)
-		e.wantDimensions()
 	}
 }
 

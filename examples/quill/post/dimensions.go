@@ -109,7 +109,7 @@ func (l *learned) row(at time.Time) {
 
 // dimensions posts what the facts disclosed, and writes down that it is known. The
 // facts of a contact or a deal whose rows the sink refuses are left aside.
-func (t *turn) dimensions(ctx context.Context, facts []outbox.Stored, suspect bool) error {
+func (t *turn) dimensions(ctx context.Context, facts []outbox.Stored) error {
 	known, err := t.Outbox.Known(ctx, dimensionKeys(facts))
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (t *turn) dimensions(ctx context.Context, facts []outbox.Stored, suspect bo
 	}
 	refused := map[string]error{}
 	for _, table := range dimensionTables(all) {
-		if err := t.postDimension(ctx, table, all, suspect, refused); err != nil {
+		if err := t.postDimension(ctx, table, all, refused); err != nil {
 			return err
 		}
 	}
@@ -129,9 +129,8 @@ func (t *turn) dimensions(ctx context.Context, facts []outbox.Stored, suspect bo
 			t.leaveFact(f.Key, f.Table, refused[f.Dimension.Key])
 		}
 	}
-	now := t.Clock.Now()
 	all = slices.DeleteFunc(all, func(l *learned) bool {
-		return refused[l.known.Key] != nil || t.shut.why(l.known.Table, now) != nil
+		return refused[l.known.Key] != nil || t.shut[l.known.Table].err != nil
 	})
 	after := make([]outbox.Known, len(all))
 	for i, l := range all {
@@ -155,7 +154,7 @@ func (t *turn) reserve(ctx context.Context, all []*learned) error {
 	return t.remember(ctx, before)
 }
 
-func (t *turn) postDimension(ctx context.Context, table string, all []*learned, suspect bool, refused map[string]error) error {
+func (t *turn) postDimension(ctx context.Context, table string, all []*learned, refused map[string]error) error {
 	var entries []entry
 	columns := columnsOf(table)
 	for _, l := range all {
@@ -167,14 +166,14 @@ func (t *turn) postDimension(ctx context.Context, table string, all []*learned, 
 		}
 	}
 	return t.postAll(ctx, pieces{
-		table: table, entries: entries, suspect: suspect,
+		table: table, entries: entries,
 		added: func(_ string, added []entry) error {
-			t.Tally.add(func(n *Counts) { n.DimensionRows += len(added) })
+			t.count(func(s *outbox.Sums) { s.DimensionRows += len(added) })
 			return nil
 		},
 		lost: func(lost []entry) (bool, error) {
 			t.budget.found(0)
-			t.Tally.add(func(n *Counts) { n.Again += len(lost) })
+			t.count(func(s *outbox.Sums) { s.RowsReposted += len(lost) })
 			return true, nil
 		},
 		refused: func(e entry, err error) { refused[e.key] = err },

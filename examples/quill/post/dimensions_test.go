@@ -202,7 +202,7 @@ func TestRowsAfterACrashContradictNothing(t *testing.T) {
 	if row := e.latest(fact.Contacts)["C"]; row["stage"] != "won" || row["email"] != "x" {
 		t.Errorf("the last row is %v", row)
 	}
-	if got := e.tally.Counts().Again; got != 1 {
+	if got := e.sums().RowsReposted; got != 1 {
 		t.Errorf("%d rows again, want 1", got)
 	}
 }

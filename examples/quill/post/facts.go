@@ -1,45 +1,42 @@
 package post
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
-	"time"
 	"unicode/utf16"
 
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/outbox"
+	"github.com/homeops/ddbpatterns/examples/quill/queue"
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
+	"github.com/homeops/ddbpatterns/ledger"
 )
 
 // marks is how many facts are marked between two checks of the lease.
 const marks = 1000
 
-// triedAgain is how many facts that were left aside are tried again between two
-// reads of what is pending. Each of them is a post, and only two posts a minute may
-// be allowed. When so many are refused again, the others wait for another turn.
-const triedAgain = 10
+// late is at the end of a batch's name in facts that its poster marked after it had
+// lost its lease.
+const late = " late"
 
 // next returns the facts of a table that are to be posted, the oldest first. It
 // reads as many as fit into one post, and one more for each fact that was left
 // aside by itself. It adds to left what is left aside now. A table that is left
 // aside is not read.
 func (t *turn) next(ctx context.Context, table string, left *LeftError) ([]outbox.Stored, error) {
-	now := t.Clock.Now()
-	if t.isShut(table, now, left) {
+	if t.isShut(table, left) {
 		return nil, nil
 	}
-	t.facts.forget(now)
+	t.facts.over(t.Clock.Now())
 	pending, err := t.Outbox.Pending(ctx, table, t.window()+len(t.facts))
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(pending, func(f outbox.Stored) bool {
-		err := t.why(f, now)
-		if _, before := t.facts[f.Key]; before && err == nil && t.refusals >= triedAgain {
-			err = t.facts.postpone(f.Key, now)
-		}
+		err := t.why(f)
 		if err != nil {
 			left.Facts, left.Err = left.Facts+1, err
 		}
@@ -55,11 +52,11 @@ func (t *turn) window() int {
 	return window
 }
 
-// why says why the fact is left aside at this time.
-func (t *turn) why(f outbox.Stored, now time.Time) error {
-	err := errors.Join(t.facts.why(f.Key, now), t.shut.why(f.Table, now))
+// why says why the fact is left aside.
+func (t *turn) why(f outbox.Stored) error {
+	err := errors.Join(t.facts[f.Key].err, t.shut[f.Table].err)
 	if f.Dimension != nil {
-		err = errors.Join(err, t.shut.why(f.Dimension.Table, now))
+		err = errors.Join(err, t.shut[f.Dimension.Table].err)
 	}
 	return err
 }
@@ -78,45 +75,23 @@ func (t *turn) pass(ctx context.Context) (left *LeftError, over bool, _ error) {
 			continue
 		}
 		over = false
-		if err := t.round(ctx, table, facts); err != nil {
+		if err := t.group(ctx, table, facts); err != nil {
 			return nil, false, err
 		}
 	}
 	return left, over, nil
 }
 
-// round posts the facts of a table, or leaves them aside. It posts all together,
-// except facts that were left aside before, which it posts one by one.
-func (t *turn) round(ctx context.Context, table string, facts []outbox.Stored) error {
-	var together, alone []outbox.Stored
-	for _, f := range facts {
-		if _, before := t.facts[f.Key]; before {
-			alone = append(alone, f)
-		} else {
-			together = append(together, f)
-		}
-	}
-	if err := t.group(ctx, table, together, false); err != nil {
+// group posts what facts of the table disclosed, and then the facts, or leaves them
+// aside.
+func (t *turn) group(ctx context.Context, table string, facts []outbox.Stored) error {
+	if err := t.dimensions(ctx, facts); err != nil {
 		return err
 	}
-	for _, f := range alone[:min(len(alone), triedAgain)] {
-		if err := t.group(ctx, table, []outbox.Stored{f}, true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// group posts what facts of the table disclosed, and then the facts.
-func (t *turn) group(ctx context.Context, table string, facts []outbox.Stored, suspect bool) error {
-	if err := t.dimensions(ctx, facts, suspect); err != nil {
-		return err
-	}
-	now := t.Clock.Now()
 	var entries []entry
 	columns, limits := columnsOf(table), t.budget.limits
 	for _, f := range facts {
-		if t.why(f, now) != nil { // its contact or deal was refused
+		if t.why(f) != nil { // its contact or deal was refused
 			continue
 		}
 		row := maps.Clone(f.Row)
@@ -124,40 +99,73 @@ func (t *turn) group(ctx context.Context, table string, facts []outbox.Stored, s
 			row = fact.Row{}
 		}
 		row["key"], row["at"], row["receivedAt"] = f.Key, fact.Time(f.At), fact.Time(f.ReceivedAt)
-		entries = append(entries, entry{key: f.Key, row: row, cut: fit(row, columns, limits)})
+		entries = append(entries, entry{key: f.Key, row: row, cut: fit(row, columns, limits), received: f.ReceivedAt})
 	}
 	return t.postAll(ctx, pieces{
-		table: table, entries: entries, suspect: suspect,
-		added: func(batch string, added []entry) error {
-			ctx, cancel := linger(ctx)
-			defer cancel()
-			if err := t.mark(ctx, batch, keysOf(added)); err != nil {
-				return err
-			}
-			t.Tally.add(func(n *Counts) { n.Posted += len(added) })
-			for _, e := range added {
-				delete(t.facts, e.key)
-			}
-			return nil
-		},
-		lost: func([]entry) (bool, error) { return false, t.find(ctx, t.budget.used.PostAt) },
-		refused: func(e entry, err error) {
-			t.leaveFact(e.key, table, err)
-		},
+		table: table, entries: entries,
+		added:   func(batch string, added []entry) error { return t.posted(ctx, batch, keysOf(added)) },
+		lost:    func([]entry) (bool, error) { return false, t.find(ctx) },
+		refused: func(e entry, err error) { t.leaveFact(e.key, table, err) },
 	})
 }
 
-// mark marks facts as posted, and keeps the lease meanwhile.
-func (t *turn) mark(ctx context.Context, batch string, keys []string) error {
-	for some := range slices.Chunk(keys, marks) {
-		if err := t.keep(ctx); err != nil {
-			return err
-		}
-		if err := t.Outbox.MarkPosted(ctx, batch, some); err != nil {
-			return err
+// posted marks and counts facts that the sink accepted.
+func (t *turn) posted(ctx context.Context, batch string, keys []string) error {
+	ctx, cancel := linger(ctx)
+	defer cancel()
+	done, err := t.mark(ctx, batch, keys)
+	if errors.Is(err, ledger.ErrLeaseLost) {
+		return cmp.Or(t.tooLate(ctx, batch, keys), err)
+	}
+	if err != nil {
+		return err
+	}
+	t.count(func(s *outbox.Sums) {
+		s.Posted += done.Marked
+		s.Doubled += inOther(done, "")
+	})
+	return nil
+}
+
+// tooLate marks and counts facts that were posted, perhaps after the lease was lost.
+// Facts that the successor found in the batch are the successor's to count.
+func (t *turn) tooLate(ctx context.Context, batch string, keys []string) error {
+	done, err := t.Outbox.MarkPosted(ctx, batch+late, keys)
+	sums := outbox.Sums{Posted: done.Marked, Doubled: inOther(done, batch)}
+	if err != nil || sums == (outbox.Sums{}) {
+		return err
+	}
+	t.Log.Warn("a post ended after its lease", "batch", batch, "marked", sums.Posted, "doubled", sums.Doubled)
+	return t.Outbox.SaveLate(ctx, batch, sums)
+}
+
+// inOther is how many facts were marked in a batch other than this one.
+func inOther(done queue.Done, batch string) (n int) {
+	for name, facts := range done.Already {
+		if name != batch {
+			n += facts
 		}
 	}
-	return nil
+	return n
+}
+
+// mark marks facts as posted, and keeps the lease meanwhile.
+func (t *turn) mark(ctx context.Context, batch string, keys []string) (all queue.Done, _ error) {
+	all.Already = map[string]int{}
+	for some := range slices.Chunk(keys, marks) {
+		if err := t.keep(ctx); err != nil {
+			return all, err
+		}
+		done, err := t.Outbox.MarkPosted(ctx, batch, some)
+		all.Marked += done.Marked
+		for name, n := range done.Already {
+			all.Already[name] += n
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }
 
 // fit makes the sink accept a row, and returns how many texts it cut: the outbox

@@ -57,7 +57,7 @@ type env struct {
 	outbox *outbox.Store
 	tally  *post.Tally
 
-	throttled bool // the test is about throttling
+	tolerates string // the status of violations that the test is about
 }
 
 func open(t *testing.T, cfg powerbitest.Config) *env {
@@ -72,7 +72,7 @@ func open(t *testing.T, cfg powerbitest.Config) *env {
 	}
 	t.Cleanup(func() {
 		for _, v := range e.bi.Violations() {
-			if e.throttled && strings.HasPrefix(v, "429") {
+			if e.tolerates != "" && strings.HasPrefix(v, e.tolerates) {
 				continue
 			}
 			t.Errorf("Power BI: %s", v)
@@ -155,6 +155,17 @@ func (e *env) put(facts ...fact.Fact) {
 			e.t.Fatal(err)
 		}
 	}
+}
+
+// sums are what all posters wrote down.
+func (e *env) sums() outbox.Sums {
+	e.t.Helper()
+	p, err := e.outbox.LoadPoster(e.t.Context())
+	late, err2 := e.outbox.Late(e.t.Context())
+	if err := errors.Join(err, err2); err != nil {
+		e.t.Fatal(err)
+	}
+	return p.Sums.Plus(late)
 }
 
 func (e *env) pending() int {
@@ -324,6 +335,12 @@ func (k *killer) do(request func() error) error {
 		}
 	}
 	return request()
+}
+
+func (k *killer) end() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.dead = true
 }
 
 func (k *killer) isDead() bool {

@@ -3,6 +3,7 @@ package post
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
@@ -14,9 +15,10 @@ const provesNothing = 3
 
 // entry is a row, and the key of its fact, contact or deal.
 type entry struct {
-	key string
-	row fact.Row
-	cut int
+	key      string
+	row      fact.Row
+	cut      int
+	received time.Time // of a fact
 }
 
 func keysOf(entries []entry) []string {
@@ -31,7 +33,6 @@ func keysOf(entries []entry) []string {
 type pieces struct {
 	table   string
 	entries []entry
-	suspect bool // was refused before, so another refusal says nothing new
 
 	added func(batch string, added []entry) error
 	// lost settles rows that may have been added, and says whether to post them
@@ -55,6 +56,7 @@ func (t *turn) postAll(ctx context.Context, p pieces) error {
 		}
 		some := p.entries[:n]
 		batch := t.nextBatch()
+		t.budget.used.Until = some[n-1].received
 		err = t.send(ctx, p.table, batch, rowsOf(p.table, batch, some))
 		_, unknown := errors.AsType[*sink.UnknownError](err)
 		refusal, refused := errors.AsType[*refusedError](err)
@@ -142,10 +144,6 @@ func (t *turn) unknown(ctx context.Context, p pieces, some []entry, cause error)
 func (t *turn) refusedAlone(p *pieces, err error) (over bool) {
 	p.refused(p.entries[0], err)
 	p.entries = p.entries[1:]
-	if p.suspect {
-		t.refusals++
-		return false
-	}
 	t.alone[p.table]++
 	switch n := len(p.entries); {
 	case t.alone[p.table] > provesNothing:

@@ -23,7 +23,7 @@
 // it twice, with one key, and the report's measures still count it once:
 //
 //   - A reply was lost, or the poster crashed, and the sink cannot be asked
-//     (sink.ErrCannotAsk). Counts.Again counts the facts that were posted
+//     (sink.ErrCannotAsk). Sums.Reposted counts the facts that were posted
 //     again.
 //   - The sink does not show an earlier post within AskAfter.
 //   - A poster was stopped between steps 3 and 4 for longer than its lease, and
@@ -40,22 +40,28 @@
 // If the sink may accept rows later, the poster waits and keeps the lease. If the
 // sink refuses rows, the poster halves the post until the fact at fault is alone,
 // and leaves that fact aside. The fact stays pending and is logged with its key and
-// the reason. It is tried again, alone, after a minute, and then after four times
-// as long each time, up to an hour. When ten such facts are refused again, the
-// others wait for the next turn. A table that is full, or to which nothing gets
-// through, is left aside in the same way: until it is tried again its facts are not
-// even read, and facts of other tables go on. Facts that disclose something for a
-// table of contacts or deals that is left aside wait for it, and a window of them
-// holds up the others of their table. Only this process knows what it left aside:
-// another process tries it at once. Facts of a table that is not one of
-// fact.FactTables are never read: outbox.PutItem refuses them.
+// the reason. A day later it is tried again with the others. A table that is full, or
+// to which nothing gets through, is left aside for ten minutes: its facts are not even
+// read, and facts of other tables go on. Facts that disclose something for a table of
+// contacts or deals that is left aside wait for it, and a window of them holds up the
+// others of their table. Only this process knows what it left aside: another process
+// tries it at once. Facts of a table that is not one of fact.FactTables are never read:
+// outbox.PutItem refuses them.
+//
+// # Figures
+//
+// outbox.Sums are in the poster's row. The write that begins the next batch counts the
+// one before, so each batch is counted once: if its poster ends before, the next one
+// settles and counts it. A poster that loses its lease during a post marks its facts
+// with the batch's name and " late", and writes a row of its own about them: the facts
+// that its successor had marked are in the sink twice. If it also dies before that, or
+// never gets the answer, nobody sees it.
 //
 // # Words
 //
 //	turn    one holding of the lease, until nothing is pending (turn.go)
 //	pass    a window of facts for each table in turn (facts.go)
-//	round   the facts of one window: all together, those left aside before one by one
-//	group   facts that go together, and before them what they disclose (dimensions.go)
+//	group   the facts of one window, and before them what they disclose (dimensions.go)
 //	pieces  the rows of a group in posts, halved when one is refused (pieces.go)
 package post
 
@@ -120,7 +126,7 @@ type Poster struct {
 	Log    *slog.Logger // defaults to none
 	Tally  *Tally       // defaults to one of its own
 	// AskAfter is how long after a post the poster asks the sink for it. Defaults
-	// to 15 s.
+	// to two minutes.
 	AskAfter time.Duration
 	// Idle is how long Run waits when nothing is pending, or when another poster
 	// holds the lease. Defaults to 5 s.
@@ -131,7 +137,6 @@ type Poster struct {
 	facts asides         // by the fact's key
 	shut  asides         // by table
 	size  map[string]int // of the next post to a table, after a refusal
-	spent *budget        // of the last turn that saved it
 
 	mu   sync.Mutex
 	last error
@@ -160,7 +165,7 @@ func (p *Poster) fill() error {
 			p.Tally = &Tally{}
 		}
 		if p.AskAfter == 0 {
-			p.AskAfter = 15 * time.Second
+			p.AskAfter = 2 * time.Minute
 		}
 		if p.Idle == 0 {
 			p.Idle = 5 * time.Second
@@ -224,7 +229,7 @@ func (p *Poster) Run(ctx context.Context) error {
 func (p *Poster) drainPending(ctx context.Context) error {
 	left := &LeftError{}
 	for _, table := range fact.FactTables {
-		if p.isShut(table, p.Clock.Now(), left) {
+		if p.isShut(table, left) {
 			continue
 		}
 		facts, err := p.Outbox.Pending(ctx, table, 1)
@@ -275,9 +280,6 @@ func (p *Poster) turn(ctx context.Context) error {
 		return err
 	}
 	t.budget = newBudget(p.Sink.Limits(), used, p.Clock.Now())
-	if p.spent != nil && p.spent.used.Fence == used.Fence { // no other poster has posted since
-		t.budget.recent, t.budget.since = p.spent.recent, p.spent.since
-	}
 	t.saved, t.budget.used.Fence = used.Batch, claim.Fence
 	if err := t.takeOver(ctx); err != nil {
 		return err

@@ -29,7 +29,7 @@ func TestTheSinkHasTimeToShowALatePost(t *testing.T) {
 	}
 	e.drain(e.poster())
 	e.wantOnce(facts...)
-	if got := e.tally.Counts().Recovered; got != 2 {
+	if got := e.sums().Recovered; got != 2 {
 		t.Errorf("%d facts found, want 2", got)
 	}
 }

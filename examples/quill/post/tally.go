@@ -3,19 +3,19 @@ package post
 import (
 	"sync"
 	"time"
+
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 )
 
-// Counts are what posters did.
+// Counts are what the posters of a process did. Sums also has what they could not write
+// down: the poster's row has what counts.
 type Counts struct {
-	Posted        int           // facts that the sink accepted in its reply
-	Recovered     int           // facts that the sink had after a lost reply or a crash
-	Again         int           // rows that were posted again although the sink may have had them
-	DimensionRows int           // rows of contacts and deals that the sink accepted
-	Posts         int           // requests to the sink to add rows, whatever the answer
-	Asked         int           // requests for what the sink holds
-	Refused       int           // posts that the sink refused
-	Cut           int           // texts that were cut for the sink
-	Waited        time.Duration // for the sink's limits, its failures and its answers
+	outbox.Sums
+	Posts   int           // requests to the sink to add rows, whatever the answer
+	Asked   int           // requests for what the sink holds
+	Refused int           // posts that the sink refused
+	Cut     int           // texts that were cut for the sink
+	Waited  time.Duration // for the sink's limits, its failures and its answers
 }
 
 // Tally counts. It is safe for concurrent use, and for several posters.
@@ -35,4 +35,10 @@ func (t *Tally) add(count func(*Counts)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	count(&t.n)
+}
+
+// count counts for the poster's row, which is written with the next batch.
+func (t *turn) count(add func(*outbox.Sums)) {
+	add(&t.budget.used.Sums)
+	t.Tally.add(func(n *Counts) { add(&n.Sums) })
 }

@@ -21,7 +21,6 @@ type turn struct {
 	batches  int
 	troubles int            // of the sink, in a row
 	alone    map[string]int // facts and rows refused alone since the last post to the table, by table
-	refusals int            // how many facts were left aside before
 }
 
 // refusedError says that the sink refused the rows.
@@ -163,14 +162,8 @@ func (t *turn) save(ctx context.Context) error {
 	if err := t.Outbox.SavePoster(ctx, t.budget.used); err != nil {
 		return err
 	}
-	t.saved, t.spent = t.budget.used.Batch, t.budget
+	t.saved = t.budget.used.Batch
 	return nil
-}
-
-// settled notes that the outcome of the batch is known. The row gets this with the
-// next batch, or when the turn ends well.
-func (t *turn) settled() {
-	t.budget.used.Batch, t.budget.used.Table, t.budget.used.Rows = "", "", 0
 }
 
 // release gives the lease back, even if the context has ended. Before that it

@@ -41,19 +41,9 @@ func (a answer) retryAfter(now time.Time) time.Duration {
 	return min(max(after, 0), longestWait)
 }
 
-// failure is Power BI's form of an error. Message is often absent. Then the details
-// of pbi.error have the words, as public reports show.
+// failure is Power BI's form of an error. Its other fields have words.
 type failure struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Inner   struct {
-		Details []struct {
-			Code   string `json:"code"`
-			Detail struct {
-				Value any `json:"value"`
-			} `json:"detail"`
-		} `json:"details"`
-	} `json:"pbi.error"`
+	Code string `json:"code"`
 }
 
 // refusal returns the answer as an error.
@@ -68,17 +58,7 @@ func (a answer) refusal() *RefusedError {
 }
 
 func (f failure) refusal(a answer) *RefusedError {
-	words := []string{f.Message}
-	for _, d := range f.Inner.Details {
-		if text, ok := d.Detail.Value.(string); ok {
-			words = append(words, d.Code+" "+text)
-		}
-	}
-	return &RefusedError{
-		Status:  a.status,
-		Code:    a.clean(f.Code, 100),
-		Message: a.clean(strings.Join(words, " "), 500),
-	}
+	return &RefusedError{Status: a.status, Code: a.clean(f.Code, 100)}
 }
 
 // text returns the body without the byte order mark that executeQueries puts

@@ -29,6 +29,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -77,27 +78,30 @@ func (c *Client) Limits() sink.Limits {
 	}
 }
 
-// RefusedError says that Power BI definitely refused: nothing was added.
+// RefusedError says that Power BI definitely refused: nothing was added. It has no words
+// of Power BI's, because they may quote a row, and errors go to the log.
 type RefusedError struct {
-	Status  int    // of HTTP
-	Code    string // Microsoft's, such as PowerBIEntityNotFound; "" without one
-	Message string // the beginning of Microsoft's message
+	Status int    // of HTTP
+	Code   string // Microsoft's, such as PowerBIEntityNotFound; "" without one
 }
 
-// Error gives the status, the code and the words.
+// Error gives the status and the code.
 func (e *RefusedError) Error() string {
 	text := fmt.Sprintf("powerbi: refused: status %d", e.Status)
-	for _, more := range []string{e.Code, e.Message} {
-		if more != "" {
-			text += ", " + more
-		}
+	if e.Code != "" {
+		text += ", " + e.Code
 	}
 	return text
 }
 
+// wholeDataset are the statuses that refuse the dataset, whatever the rows: a right is
+// missing, or the dataset does not exist.
+var wholeDataset = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}
+
 // Post adds the rows with one request. A *RefusedError says that Power BI does not
-// accept them. Refused credentials are a *sink.WaitError that wraps ErrCredentials:
-// the rows are not at fault, and Power BI was not even asked.
+// accept them. If it refuses the whole dataset, the *RefusedError is in a
+// *sink.WaitError, because the rows are not at fault. So is ErrCredentials: then Power
+// BI was not even asked.
 func (c *Client) Post(ctx context.Context, table string, rows []fact.Row) error {
 	if err := c.check(field{"Client.Dataset", c.Dataset}, field{"table", table}); err != nil {
 		return err
@@ -118,7 +122,7 @@ func (c *Client) Post(ctx context.Context, table string, rows []fact.Row) error 
 		return unclear(ctx, err)
 	case a.status == http.StatusOK, a.status == http.StatusAccepted:
 		return nil
-	case a.status == http.StatusTooManyRequests:
+	case a.status == http.StatusTooManyRequests, slices.Contains(wholeDataset, a.status):
 		return &sink.WaitError{After: a.retryAfter(c.now()), Err: a.refusal()}
 	case a.definite():
 		return a.refusal()

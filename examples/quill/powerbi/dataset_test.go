@@ -33,7 +33,7 @@ func TestCreate(t *testing.T) {
 		t.Errorf("%v, %+v", err, s.Counts())
 	}
 	c.Dataset = powerbitest.Dataset
-	if err := c.Post(t.Context(), fact.Communications, calls("1.1", 0, 2)); kind(err) != "refused 404 PowerBIEntityNotFound" {
+	if err := c.Post(t.Context(), fact.Communications, calls("1.1", 0, 2)); kind(err) != "wait 0s" || !strings.Contains(err.Error(), "404, PowerBIEntityNotFound") {
 		t.Errorf("into one that is not there: %v", err)
 	}
 }

@@ -51,7 +51,7 @@ func TestTokenIsRenewedOnce(t *testing.T) {
 	t.Parallel()
 	s := powerbitest.New(powerbitest.Config{})
 	c := clientOf(s)
-	for refusals, want := range map[int]string{0: "done", 1: "done", 2: "refused 401 TokenExpired"} {
+	for refusals, want := range map[int]string{0: "done", 1: "done", 2: "wait 0s"} {
 		s.Unauthorized(refusals)
 		if err := c.Post(t.Context(), fact.Communications, calls("1.1", 0, 1)); kind(err) != want || err != nil && strings.Contains(err.Error(), "token-") {
 			t.Errorf("%d refusals: %v", refusals, err)

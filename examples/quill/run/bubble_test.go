@@ -60,8 +60,7 @@ func (s bubbleService) post(body string) {
 }
 
 // Facts that would be lost with the process are posted at its end, right after
-// another post: the poster knows its own posts, and does not wait as a new one
-// would.
+// another post. The page shows the stored figures.
 func TestTheRestIsPostedAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,6 +80,10 @@ func TestTheRestIsPostedAtOnce(t *testing.T) {
 		}
 		if keys := played.Keys("Communications"); len(keys) != 2 {
 			t.Errorf("posted %v", keys)
+		}
+		s.poster.Tally = nil // what is shown is stored
+		if err := s.probe.err(t.Context()); err != nil || !strings.Contains(s.figures(), "\nposted 2\nrecovered 0\nreposted 0\ndoubled 0\ndimension_rows ") {
+			t.Errorf("%v\n%s", err, s.figures())
 		}
 	})
 }

@@ -12,10 +12,6 @@ func TestDemonstration(t *testing.T) {
 	if exit != exitOK || said != "" || !strings.Contains(out, "received        600") || !strings.Contains(out, "on demand in us-west-2") || !strings.Contains(out, "All adds up") {
 		t.Errorf("exit %d, %q\n%s", exit, said, out)
 	}
-	exit, out, said = called(t, Program{}, "-events", "300", "-senders", "4")
-	if exit != exitOK || !strings.Contains(out, "received        300") || !strings.Contains(out, "from 4 senders") || !strings.Contains(out, "All adds up") {
-		t.Errorf("four senders: exit %d, %q\n%s", exit, said, out)
-	}
 	if exit, _, said = called(t, Program{}, "-prices", "nowhere.json"); exit != exitFailed || !strings.Contains(said, "nowhere.json") {
 		t.Errorf("no prices: exit %d, %q", exit, said)
 	}

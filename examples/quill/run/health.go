@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 )
 
 // These say how figures are reported.
@@ -51,7 +52,10 @@ func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
 
 // figures returns a line for each figure.
 func (s *service) figures() string {
-	in, out := s.tally.Snapshot(), s.poster.Tally.Counts()
+	in, out := s.tally.Snapshot(), s.probe.sums()
+	if late := s.late.Load(); late != nil {
+		out = out.Plus(*late)
+	}
 	var text strings.Builder
 	for _, figure := range []struct {
 		name string
@@ -70,7 +74,10 @@ func (s *service) figures() string {
 		{"unread", in.Unread},
 		{"posted", out.Posted},
 		{"recovered", out.Recovered},
-		{"posted again", out.Again},
+		{"reposted", out.Reposted},
+		{"doubled", out.Doubled},
+		{"dimension_rows", out.DimensionRows},
+		{"dimension_rows_reposted", out.RowsReposted},
 	} {
 		fmt.Fprintf(&text, "%s %d\n", figure.name, figure.n)
 	}
@@ -95,6 +102,9 @@ func (s *service) count(ctx context.Context) {
 	for last := ""; ctx.Err() == nil; _ = sleep.For(ctx, countEvery) {
 		counted := s.counted(ctx)
 		s.pending.Store(&counted)
+		if late, err := s.stores.facts.Late(ctx); err == nil {
+			s.late.Store(&late)
+		}
 		if counted != last {
 			s.log.Info("pending facts", "facts", counted)
 		}
@@ -118,11 +128,19 @@ func (s *service) counted(ctx context.Context) string {
 // probe asks at most once a second whether the database answers, however many
 // callers want to know.
 type probe struct {
-	ask func(context.Context) error
+	ask func(context.Context) (outbox.Poster, error)
 
 	mu    sync.Mutex
 	asked time.Time
+	found outbox.Poster // by the last probe that was answered
 	last  error
+}
+
+// sums are what all posters did, by the last probe that was answered.
+func (p *probe) sums() outbox.Sums {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.found.Sums
 }
 
 func (p *probe) err(ctx context.Context) error {
@@ -133,7 +151,10 @@ func (p *probe) err(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toProbe)
 	defer cancel()
-	p.last = p.ask(ctx)
+	found, err := p.ask(ctx)
+	if p.last = err; err == nil {
+		p.found = found
+	}
 	p.asked = time.Now()
 	return p.last
 }

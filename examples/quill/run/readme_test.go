@@ -97,7 +97,7 @@ func TestReadmeResetsTheCount(t *testing.T) {
 		t.Fatal("the page has no command")
 	}
 	s := newBubbleService(t, map[string]string{"ALOWARE_TOKEN": "t"}, Program{})
-	full := outbox.Poster{Fence: 7, PostAt: time.Unix(1795240800, 0), Hour: map[int64]outbox.Minute{29920680: {Rows: 3, Posts: 1}}, Total: map[string]int64{fact.Changes: 5_000_000}}
+	full := outbox.Poster{Fence: 7, PostAt: time.Unix(1795240800, 0), Hour: map[int64]outbox.Window{29920680: {Rows: 3, Posts: 1}}, Total: map[string]int64{fact.Changes: 5_000_000}}
 	if err := s.stores.facts.SavePoster(t.Context(), full); err != nil {
 		t.Fatal(err)
 	}

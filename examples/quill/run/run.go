@@ -55,7 +55,7 @@ type command struct {
 	args []string
 
 	serve, sink, log, prices string
-	events, senders, limit   int
+	limit                    int
 	again                    bool
 }
 
@@ -91,8 +91,6 @@ func (p Program) parse() (command, error) {
 		set.StringVar(&c.serve, "serve", "", "take webhooks on this `address`, such as :8080, and post")
 		set.StringVar(&c.sink, "sink", "", "with -serve, append rows to this `file`, as QUILL_SINK does")
 		set.StringVar(&c.prices, "prices", "", "a JSON `file` of prices for the demonstration's report, instead of the one in examples/internal/prices")
-		set.IntVar(&c.events, "events", 0, "replay `N` made-up events instead of the bundled ones, and say how fast that was")
-		set.IntVar(&c.senders, "senders", 8, "with -events, `N` senders at once; a single sender sends the requests in order, and things go wrong on the way")
 	case "refused":
 		set.IntVar(&c.limit, "limit", 100, "print at most `N`, the newest")
 		set.BoolVar(&c.again, "again", false, "read the refused events again with the present configuration, and print the result")
@@ -123,10 +121,6 @@ func (c command) wrong() error {
 		return errors.New("-sink can only be used with -serve")
 	case c.prices != "" && c.serve != "":
 		return errors.New("-prices is for the report of the demonstration: -serve writes no report")
-	case c.events > 0 && c.serve != "":
-		return errors.New("-events is for the demonstration: -serve receives real webhooks")
-	case c.name == "" && (c.events < 0 || c.senders < 1):
-		return fmt.Errorf("-events must not be negative, and -senders must be positive: they are %d and %d", c.events, c.senders)
 	case c.name == "refused" && c.limit < 1:
 		return fmt.Errorf("-limit must be positive, is %d", c.limit)
 	case c.log != "text" && c.log != "json":

@@ -20,6 +20,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/hubspot"
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
+	"github.com/homeops/ddbpatterns/examples/quill/outbox"
 	"github.com/homeops/ddbpatterns/examples/quill/post"
 	"github.com/homeops/ddbpatterns/examples/quill/sink"
 	"github.com/homeops/ddbpatterns/examples/quill/spool"
@@ -71,7 +72,8 @@ type service struct {
 	ends     chan struct{} // closed when it ends
 
 	ready   atomic.Bool
-	pending atomic.Pointer[string] // how many facts are pending, for people
+	pending atomic.Pointer[string]      // how many facts are pending, for people
+	late    atomic.Pointer[outbox.Sums] // what posters learned after they had lost their lease
 	probe   probe
 }
 
@@ -126,8 +128,8 @@ func (p Program) newService(ctx context.Context, cfg config.Config, to sink.Sink
 	waits := newClock()
 	s := &service{
 		log: log, cfg: cfg, db: db, stores: stores, tally: &intake.Tally{}, clock: waits, ending: p.Ending, ends: make(chan struct{}),
-		poster: &post.Poster{Lease: lease, Outbox: stores.facts, Sink: to, Clock: waits, Idle: p.Idle, Log: log, Tally: &post.Tally{}},
-		probe:  probe{ask: func(ctx context.Context) error { _, err := stores.facts.LoadPoster(ctx); return err }},
+		poster: &post.Poster{Lease: lease, Outbox: stores.facts, Sink: to, Clock: waits, Idle: p.Idle, Log: log, Tally: &post.Tally{}, AskAfter: cfg.AskAfter},
+		probe:  probe{ask: stores.facts.LoadPoster},
 	}
 	if s.ending.Notice == nil {
 		s.ending = Orderly
@@ -157,7 +159,7 @@ func (s *service) setUp(ctx context.Context) error {
 	if err := s.stores.stand(ctx, s.cfg, s.db); err != nil {
 		return err
 	}
-	if err := s.probe.ask(ctx); err != nil {
+	if _, err := s.probe.ask(ctx); err != nil {
 		return fmt.Errorf("reading from %s: %w", s.db.Where, err)
 	}
 	s.log.Info("tables exist", "on", s.db.Where, "ledger", s.cfg.LedgerTable, "facts", s.cfg.FactsTable)

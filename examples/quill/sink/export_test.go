@@ -1,4 +1,4 @@
 package sink
 
-// FileOn returns an empty File on the given file.
-func FileOn(f file) *File { return &File{file: f} }
+// FileOn returns a File on the given file.
+func FileOn(f file) *File { return newFile(f) }

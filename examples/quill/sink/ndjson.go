@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 
@@ -96,10 +97,8 @@ func (w *Writer) Posted(context.Context, string, string) ([]string, error) {
 // File is a file of newline-delimited JSON, to which rows are only added. It
 // belongs to one process: on systems with flock, a second process cannot open it.
 type File struct {
-	mu   sync.Mutex
+	Writer
 	file file
-	size int64 // of whole lines
-	torn bool  // the file may have more than size
 }
 
 var _ Sink = (*File)(nil)
@@ -107,127 +106,77 @@ var _ Sink = (*File)(nil)
 // file has the methods of *os.File that a File needs.
 type file interface {
 	io.ReaderAt
-	io.WriterAt
-	io.Closer
-	Truncate(size int64) error
+	io.WriteCloser
 	Sync() error
 }
 
 // OpenFile opens or creates the file. It cuts off an incomplete last line, whose
 // post did not return. It refuses a file with other content.
 func OpenFile(path string) (*File, error) {
-	opened, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	opened, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("sink: %w", err)
 	}
-	err = lock.File(opened)
-	f := &File{file: opened, torn: true}
-	if err == nil {
-		f.size, err = wholeLines(opened)
-	}
-	if err == nil {
-		err = f.mend()
+	if err = lock.File(opened); err == nil {
+		err = cutTorn(opened)
 	}
 	if err != nil {
 		_ = opened.Close() // nothing was written
 		return nil, fmt.Errorf("sink: %s: %w", path, err)
 	}
-	return f, nil
+	return newFile(opened), nil
 }
+
+func newFile(f file) *File { return &File{Writer: Writer{w: f}, file: f} }
 
 // errNotOurs is the error of OpenFile for another program's file.
 var errNotOurs = errors.New("not a file of rows, which has " + beginning + " at the beginning of each line")
 
-// wholeLines returns how many bytes the file's complete lines have.
-func wholeLines(f *os.File) (int64, error) {
+// cutTorn cuts off an incomplete last line. No line is longer than what it reads.
+func cutTorn(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	head := make([]byte, min(info.Size(), int64(len(beginning))))
 	if _, err := f.ReadAt(head, 0); err != nil || string(head) != beginning[:len(head)] {
-		return 0, errors.Join(err, errNotOurs)
+		return errors.Join(err, errNotOurs)
 	}
-	chunk := make([]byte, 64<<10)
-	for end := info.Size(); end > 0; {
-		part := chunk[:min(end, int64(len(chunk)))]
-		end -= int64(len(part))
-		if _, err := f.ReadAt(part, end); err != nil {
-			return 0, err
-		}
-		if at := bytes.LastIndexByte(part, '\n'); at >= 0 {
-			return end + int64(at) + 1, nil
-		}
+	tail := make([]byte, min(info.Size(), longestLine))
+	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
+		return err
 	}
-	return 0, nil
+	torn := len(tail) - 1 - bytes.LastIndexByte(tail, '\n')
+	return f.Truncate(info.Size() - int64(torn))
 }
 
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Limits returns 10,000 rows a post.
-func (f *File) Limits() Limits { return ndjsonLimits }
-
-// Post adds the rows. They are on the disk when it returns. After an error the file
-// is as before. The error is a *WaitError if the system failed, for example on a
-// full disk. Only if the file cannot be restored is the error an *UnknownError, and
-// the next Post first tries again to restore it. After a crash the file may have a
-// part of the rows.
+// Post adds the rows. They are on the disk when it returns. It is a *WaitError if
+// nothing was written, and an *UnknownError after any other failure: then Posted says
+// which of the lines are whole.
 func (f *File) Post(ctx context.Context, table string, rows []fact.Row) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	text, err := lines(table, rows)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	if err := f.mend(); err != nil {
-		return &WaitError{Err: err} // nothing of these rows was written
-	}
-	f.torn = true
-	_, err = f.file.WriteAt(text, f.size)
-	if err == nil {
-		err = f.file.Sync()
-	}
-	if err == nil {
-		f.size, f.torn = f.size+int64(len(text)), false
-		return nil
-	}
-	if mending := f.mend(); mending != nil {
-		return &UnknownError{Err: errors.Join(err, mending)}
-	}
-	return &WaitError{Err: err} // a full disk may have room later
-}
-
-// mend cuts off what a failed write may have left behind.
-func (f *File) mend() error {
-	if !f.torn {
-		return nil
-	}
-	if err := f.file.Truncate(f.size); err != nil {
+	if err := f.Writer.Post(ctx, table, rows); err != nil || len(rows) == 0 {
 		return err
 	}
 	if err := f.file.Sync(); err != nil {
-		return err
+		return &UnknownError{Err: err}
 	}
-	f.torn = false
 	return nil
 }
 
-// Posted reads the whole file, line by line. It first undoes a failed post that
-// could not be undone before, because rows that it reports must stay.
+// Posted reads the whole file, line by line. A line that is not whole is not a row.
 func (f *File) Posted(ctx context.Context, table, batch string) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.mend(); err != nil {
+	if err := f.file.Sync(); err != nil { // rows that it reports must stay
 		return nil, &WaitError{Err: err}
 	}
 	var keys []string
-	scanner := bufio.NewScanner(io.NewSectionReader(f.file, 0, f.size))
+	scanner := bufio.NewScanner(io.NewSectionReader(f.file, 0, math.MaxInt64))
 	scanner.Buffer(nil, longestLine)
-	for number := 1; scanner.Scan(); number++ {
+	for scanner.Scan() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -238,10 +187,7 @@ func (f *File) Posted(ctx context.Context, table, batch string) ([]string, error
 				Batch string `json:"batch"`
 			} `json:"row"`
 		}
-		if err := json.Unmarshal(scanner.Bytes(), &row); err != nil {
-			return nil, fmt.Errorf("sink: line %d: %w", number, err)
-		}
-		if row.Table == table && row.Row.Batch == batch {
+		if err := json.Unmarshal(scanner.Bytes(), &row); err == nil && row.Table == table && row.Row.Batch == batch {
 			keys = append(keys, row.Row.Key)
 		}
 	}

@@ -288,20 +288,6 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func TestKeysOnly(t *testing.T) {
-	t.Parallel()
-	p := play(t, powerbitest.Config{KeysOnly: true})
-	row := fact.Row{"key": "k", "batch": "1.1", "value": "v"}
-	p.want("posted", p.post(fact.Changes, row, row), 200, "")
-	lean := fact.Row{"key": "k", "batch": "1.1"}
-	if diff := cmp.Diff([]fact.Row{lean, lean}, p.Rows(fact.Changes)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(map[string]int{"k": 2}, p.Keys(fact.Changes)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	p := play(t, powerbitest.Config{VisibleAfter: 3 * time.Second})

@@ -21,7 +21,7 @@ type table struct {
 type row struct {
 	key, batch string
 	at         time.Time
-	raw        json.RawMessage // nil with KeysOnly
+	raw        json.RawMessage
 }
 
 func tablesOf(tables []fact.Table) map[string]*table {
@@ -116,10 +116,7 @@ func (s *Server) add(dataset, name string, raws []json.RawMessage) (status int, 
 		if _, known := batches[batch]; !known {
 			batches[batch] = batch
 		}
-		rows[i] = row{key: key, batch: batches[batch], at: at}
-		if !s.cfg.KeysOnly {
-			rows[i].raw = raw
-		}
+		rows[i] = row{key: key, batch: batches[batch], at: at, raw: raw}
 	}
 	t.rows = append(t.rows, rows...)
 	return 0, "", ""

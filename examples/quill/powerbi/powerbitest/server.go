@@ -42,9 +42,6 @@ type Config struct {
 
 	TokenLife    time.Duration // defaults to an hour
 	VisibleAfter time.Duration // how long after a post a question sees its rows
-
-	// KeysOnly keeps only the key and the batch of each row, for long runs.
-	KeysOnly bool
 }
 
 // These are Microsoft's limits for a dataset without a retention policy, and for
@@ -191,7 +188,6 @@ func (s *Server) Violations() []string {
 }
 
 // Rows returns the rows of the current dataset's table in the order of their posts.
-// With KeysOnly it returns their keys and batches.
 func (s *Server) Rows(table string) []fact.Row {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,9 +197,7 @@ func (s *Server) Rows(table string) []fact.Row {
 	}
 	rows := make([]fact.Row, len(t.rows))
 	for i, r := range t.rows {
-		if rows[i] = (fact.Row{"key": r.key, "batch": r.batch}); r.raw != nil {
-			rows[i], _ = decode(r.raw) // it was decoded before
-		}
+		rows[i], _ = decode(r.raw) // it was decoded before
 	}
 	return rows
 }

@@ -1,4 +1,4 @@
-package outbox
+package queue
 
 import (
 	"context"
@@ -51,12 +51,12 @@ func pause(ctx context.Context, try int) error {
 	return sleep.For(ctx, min(firstPause<<(try-1), longestWait))
 }
 
-func key(pk string) record.Item { return record.Item{attrKey: record.Text(pk)} }
+func keyItem(pk string) record.Item { return record.Item{Key: record.Text(pk)} }
 
-// one reads an item consistently. It is nil if the item does not exist.
-func (s *Store) one(ctx context.Context, pk string) (record.Item, error) {
-	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(s.table), Key: key(pk), ConsistentRead: aws.Bool(true),
+// One reads a row consistently. It is nil if the row does not exist.
+func (q *Queue) One(ctx context.Context, pk string) (record.Item, error) {
+	out, err := q.API.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(q.Table), Key: keyItem(pk), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
 		return nil, err
@@ -64,9 +64,9 @@ func (s *Store) one(ctx context.Context, pk string) (record.Item, error) {
 	return out.Item, nil
 }
 
-// many reads items consistently and returns the existing ones, by key. A key may be
+// Many reads rows consistently and returns the existing ones, by key. A key may be
 // given twice.
-func (s *Store) many(ctx context.Context, keys []string) (map[string]record.Item, error) {
+func (q *Queue) Many(ctx context.Context, keys []string) (map[string]record.Item, error) {
 	distinct := slices.Compact(slices.Sorted(slices.Values(keys)))
 	parts := slices.Collect(slices.Chunk(distinct, mostKeys))
 	found := make([]map[string]record.Item, len(parts))
@@ -74,7 +74,7 @@ func (s *Store) many(ctx context.Context, keys []string) (map[string]record.Item
 	group.SetLimit(sideBySide)
 	for i, part := range parts {
 		group.Go(func() (err error) {
-			found[i], err = s.batch(ctx, part)
+			found[i], err = q.batch(ctx, part)
 			return err
 		})
 	}
@@ -91,23 +91,23 @@ func (s *Store) many(ctx context.Context, keys []string) (map[string]record.Item
 // batch reads up to 100 items. It asks again for items that DynamoDB leaves out,
 // because of their size or for lack of capacity: immediately if it got any items,
 // otherwise after a pause.
-func (s *Store) batch(ctx context.Context, keys []string) (map[string]record.Item, error) {
+func (q *Queue) batch(ctx context.Context, keys []string) (map[string]record.Item, error) {
 	ask := make([]map[string]types.AttributeValue, len(keys))
 	for i, pk := range keys {
-		ask[i] = key(pk)
+		ask[i] = keyItem(pk)
 	}
 	found := make(map[string]record.Item, len(keys))
 	for idle := 0; len(ask) > 0; {
-		out, err := s.api.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{s.table: {Keys: ask, ConsistentRead: aws.Bool(true)}},
+		out, err := q.API.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{q.Table: {Keys: ask, ConsistentRead: aws.Bool(true)}},
 		})
 		if err != nil {
 			return nil, err
 		}
-		for _, it := range out.Responses[s.table] {
-			found[keyOf(it)] = it
+		for _, it := range out.Responses[q.Table] {
+			found[record.Read(it).Text(Key)] = it
 		}
-		left := out.UnprocessedKeys[s.table].Keys
+		left := out.UnprocessedKeys[q.Table].Keys
 		if idle++; len(left) < len(ask) {
 			idle = 0
 		}
