@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/dlq"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -108,9 +109,9 @@ func (s *service) read(ctx context.Context) error {
 // probe reads and writes, because either may fail alone. It writes one row of
 // the ledger.
 func (s *service) probe(ctx context.Context) error {
-	g := trips.SideBySide(ctx)
-	g.Go(s.read)
-	g.Go(func(ctx context.Context) error {
+	var g errgroup.Group
+	g.Go(func() error { return s.read(ctx) })
+	g.Go(func() error {
 		key, err := ledger.Key(probed)
 		if err != nil {
 			return err
