@@ -47,7 +47,7 @@ func (s *service) routes(webhook http.Handler, cfg config.Config) http.Handler {
 // database is down, a queue that lasts goes on taking them.
 func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
 	state, status := "ready", http.StatusOK
-	switch down := s.pressure.isDown(); {
+	switch down := s.gate.isDown(); {
 	case !s.ready.Load():
 		state, status = "not ready", http.StatusServiceUnavailable
 	case down && s.memory != nil:

@@ -10,7 +10,7 @@
 //	serve.go     the service: webhook and worker in one process
 //	health.go    whether it takes updates, and how many are where
 //	status.go    the status page
-//	pressure.go  what it takes on, and when it stops to
+//	gate.go      what it takes on, and when it stops to
 package run
 
 import (
