@@ -143,6 +143,8 @@ func (p Program) Run(ctx context.Context) (exit int) {
 			return p.once(ctx, p.webhook)
 		case "seed":
 			return p.once(ctx, p.seed)
+		case "token":
+			return p.once(ctx, p.token)
 		}
 	}
 	f, err := p.flags()
