@@ -40,6 +40,9 @@ func TestLooks(t *testing.T) {
 			inEach(t, func(t *testing.T, w window) {
 				b := open(t, w, url)
 				b.looksRight()
+				if cut := ask[[]string](b, `[...document.querySelectorAll(".scroll")].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth).map(e => e.getAttribute("aria-label"))`); len(cut) > 0 && name == "conversation" {
+					t.Errorf("columns are cut: %q", cut)
+				}
 				b.shoot(name + "-" + w.name)
 				ask[int](b, `document.querySelectorAll("details").forEach(d => d.open = true), 0`)
 				b.looksRight()

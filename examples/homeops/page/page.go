@@ -19,7 +19,10 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 	"github.com/homeops/ddbpatterns/examples/internal/prices"
 	"github.com/homeops/ddbpatterns/tzclock"
@@ -48,6 +51,7 @@ type Facts struct {
 	Region string
 	Prices prices.File
 	Reload time.Duration // 0 for a page that stays as it is
+	Of     string        // the chat of the only household shown, without queue and cost; "" for all
 }
 
 // Add adds the cost of requests to tables to the sum.
@@ -72,11 +76,17 @@ func (f Facts) Money(u dynamotest.Units) string {
 // household is a section of the page.
 type household struct {
 	profile.Household
-	Names  []string // of who did something
-	Hours  grid
-	Weeks  []grid // this one and the last
-	Limits []limit
+	Title    string   // of the chat, as of its newest message; "" if none is stored
+	Names    []string // of who did something
+	Hours    grid
+	Weeks    []grid // this one and the last
+	Limits   []limit
+	Promises []line // that are open
+	Balances []line // of this week, as it was last summed up
 }
+
+// line is what stands of a person.
+type line struct{ Name, Text string }
 
 // limit is how much of a day's limit the bot has used.
 type limit struct {
@@ -116,7 +126,8 @@ func (g *grid) add(name string, column, n int) {
 
 // Make reads the tables and returns the page.
 //
-// Price: the list of households once; for each its activities of 8 weeks and 2 counters.
+// Price: the list of households once; for each its activities of 8 weeks, 2 counters, its
+// newest message, its balances and its members; for each member the promises of 8 weeks.
 func Make(ctx context.Context, a *app.App, f Facts) ([]byte, error) {
 	v := struct {
 		Facts
@@ -127,6 +138,9 @@ func Make(ctx context.Context, a *app.App, f Facts) ([]byte, error) {
 		return nil, err
 	}
 	for _, of := range list {
+		if f.Of != "" && f.Of != of.Scope && f.Of != of.Chat {
+			continue
+		}
 		h, err := read(ctx, a, of, a.Zone.Date(f.At))
 		if err != nil {
 			return nil, err
@@ -178,7 +192,49 @@ func read(ctx context.Context, a *app.App, of profile.Household, today tzclock.D
 		l.Used = count.Used
 		h.Limits = append(h.Limits, l)
 	}
-	return h, nil
+	newest, err := a.Messages.Recent(ctx, of.Chat, 1)
+	if err != nil {
+		return household{}, err
+	}
+	for _, m := range newest {
+		if update, err := telegram.Parse([]byte(m.Raw)); err == nil && update.Message != nil {
+			h.Title = update.Message.Chat.Title
+		}
+	}
+	return h, h.settle(ctx, a, people, today)
+}
+
+// settle reads what members have promised, and who has carried more than whom this week.
+func (h *household) settle(ctx context.Context, a *app.App, people map[string]string, today tzclock.Date) error {
+	members, err := a.Profiles.Members(ctx, h.Scope)
+	if err != nil {
+		return err
+	}
+	for _, p := range members {
+		people[p.User] = cmp.Or(people[p.User], p.Name, p.User)
+	}
+	for _, p := range members {
+		promises, err := a.Promises.Of(ctx, p.User, a.Zone.Start(today.AddDays(-7*weeks)))
+		if err != nil {
+			return err
+		}
+		for _, one := range promises {
+			if one.Status == promise.Active && one.Household == h.Scope {
+				by := one.Deadline.Add(-time.Second).In(cmp.Or(p.Zone, a.Zone).Location()).Format("Monday 2 January")
+				h.Promises = append(h.Promises, line{people[p.User], fmt.Sprintf("%s, by %s", one.Description, by)})
+			}
+		}
+	}
+	balances, err := a.Weeks.Balances(ctx, h.Scope)
+	for _, b := range balances {
+		if more := b.Delta(); b.Period == week.Period(today) && more != 0 {
+			if more < 0 {
+				b.A, b.B, more = b.B, b.A, -more
+			}
+			h.Balances = append(h.Balances, line{people[b.A], fmt.Sprintf("%.1f more than %s", more, cmp.Or(people[b.B], b.B))})
+		}
+	}
+	return err
 }
 
 // tellApart adds the id to a name that is missing, that several people have, or

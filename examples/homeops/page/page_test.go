@@ -19,8 +19,11 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/page"
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	weeks "github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/examples/internal/prices"
+	"github.com/homeops/ddbpatterns/message"
 )
 
 const scope = "-5"
@@ -197,6 +200,71 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// A household has its chat's title, the promises that are open in it, and who has carried
+// more this week. A page of one household shows no other, and neither queue nor cost.
+func TestOneHousehold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.member("1", "Ann")
+	w.member("2", "Bo")
+	raw := `{"update_id":1,"message":{"message_id":9,"date":1775600000,"chat":{"id":-1005,"type":"supergroup","title":"Home & <away>"}}}`
+	if _, err := w.app.Messages.Save(t.Context(), message.Message{Scope: "-1005", Seq: 9, Actor: "1", Text: "x", At: now.Add(-time.Hour), Raw: raw}); err != nil {
+		t.Fatal(err)
+	}
+	other := w.event(now, "other")
+	if err := w.app.Profiles.Change(t.Context(), profile.Change{User: "3", Name: "Eve", Household: "-9", Chat: "-9", Event: other}); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range []promise.Make{
+		{User: "1", Description: "vacuum", Activity: "dammsugning", Household: scope, Chat: scope},
+		{User: "1", Description: "elsewhere", Activity: "disk", Household: "-9", Chat: "-9"},
+		{User: "2", Description: "done", Activity: "disk", Household: scope, Chat: scope},
+	} {
+		p.Event, p.Deadline = w.event(now.Add(-2*time.Hour), fmt.Sprint(i)), app.Zone.End(app.Zone.Date(now).AddDays(1))
+		if _, _, err := w.app.Promises.Make(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok, err := w.app.Promises.Keep(t.Context(), promise.Deed{User: "2", Household: scope, Activity: "disk", Event: w.event(now.Add(-time.Hour), "kept")}); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	for _, of := range []time.Time{now, now.AddDate(0, 0, -7)} {
+		a := activity.Activity{Scope: scope, Actor: "2", ActorName: "Bo", Name: "disk", Kind: "chore", Effort: 1.5, Event: w.event(of, "did")}
+		if _, err := w.app.Activities.Record(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.app.Weeks.Recompute(t.Context(), weeks.Recompute{Household: scope, Members: []string{"1", "2"}, Of: of}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := w.page(page.Facts{At: now, Since: now})
+	for _, of := range []string{scope, "-1005"} {
+		one := w.page(page.Facts{At: now, Since: now, Of: of})
+		for _, part := range []string{
+			`<h2 id="household-0-h"><bdi>Home &amp; &lt;away&gt;</bdi></h2>`, "<bdi>Bo</bdi>, in chat -1005.",
+			"<p><bdi>Ann</bdi>: <bdi>vacuum, by Thursday 9 April</bdi></p>",
+		} {
+			if !strings.Contains(one, part) || !strings.Contains(all, part) {
+				t.Errorf("%s is not in the page", part)
+			}
+		}
+		if n := strings.Count(one, "<bdi>Bo</bdi>: <bdi>1.5 more than Ann</bdi>"); n != 1 || strings.Count(one, "more than") != 1 {
+			t.Errorf("%d balances", n)
+		}
+		for _, part := range []string{"Chat -9", "Dead letters", "#queue", "#cost", "Cost by table"} {
+			if strings.Contains(one, part) || !strings.Contains(all, part) {
+				t.Errorf("%s is in the page of one, or not in that of all", part)
+			}
+		}
+		if strings.Contains(one, "elsewhere") || strings.Contains(one, "<bdi>done,") {
+			t.Error("promises that are another household's, or kept")
+		}
+	}
+	if strings.Contains(w.page(page.Facts{At: now, Of: "-7"}), "household-0") {
+		t.Error("another household's page shows one")
+	}
+}
+
 // The page says what is not known, and shows no figure for it.
 func TestFacts(t *testing.T) {
 	t.Parallel()
@@ -261,12 +329,13 @@ func TestNothingAfterAnError(t *testing.T) {
 	}
 }
 
-// The price that is published: 2 Queries and 2 GetItems for a household.
+// The price that is published: 5 Queries and 2 GetItems for a household, a Query and a
+// GetItem for a member, and the list.
 func TestPrice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.member("1", "Ann")
 	w.did("2026-04-07 12:00:00", "1", "Ann", "disk")
 	cost := w.db.Tap().Meter(func() { w.page(page.Facts{At: now, Since: now}) })
-	cost.Want(t, dynamotest.Price{Requests: 4, RCU: 0.5 + 0.5 + 2})
+	cost.Want(t, dynamotest.Price{Requests: 9, RCU: 6})
 }

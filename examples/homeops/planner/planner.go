@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
 	"github.com/homeops/ddbpatterns/examples/homeops/promise"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/record"
@@ -49,13 +50,13 @@ func New(api record.API, table string, weeks *week.Store, habits *pattern.Store)
 func (p *Planner) Read(ctx context.Context, household, user string) (View, error) {
 	var rows []record.Item
 	var v View
-	g := trips.SideBySide(ctx)
-	g.Go(func(ctx context.Context) (err error) {
+	var g errgroup.Group
+	g.Go(func() (err error) {
 		rows, err = p.rows.All(ctx, record.Key("USER", user))
 		return err
 	})
-	g.Go(func(ctx context.Context) (err error) { v.Balances, err = p.weeks.Balances(ctx, household); return err })
-	g.Go(func(ctx context.Context) (err error) { v.Habits, err = p.habits.All(ctx, household, user); return err })
+	g.Go(func() (err error) { v.Balances, err = p.weeks.Balances(ctx, household); return err })
+	g.Go(func() (err error) { v.Habits, err = p.habits.All(ctx, household, user); return err })
 	if err := g.Wait(); err != nil {
 		return View{}, err
 	}

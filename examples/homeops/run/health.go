@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/dlq"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -46,7 +47,7 @@ func (s *service) routes(webhook http.Handler, cfg config.Config) http.Handler {
 // database is down, a queue that lasts goes on taking them.
 func (s *service) readyz(w http.ResponseWriter, r *http.Request) {
 	state, status := "ready", http.StatusOK
-	switch down := s.pressure.isDown(); {
+	switch down := s.gate.isDown(); {
 	case !s.ready.Load():
 		state, status = "not ready", http.StatusServiceUnavailable
 	case down && s.memory != nil:
@@ -108,9 +109,9 @@ func (s *service) read(ctx context.Context) error {
 // probe reads and writes, because either may fail alone. It writes one row of
 // the ledger.
 func (s *service) probe(ctx context.Context) error {
-	g := trips.SideBySide(ctx)
-	g.Go(s.read)
-	g.Go(func(ctx context.Context) error {
+	var g errgroup.Group
+	g.Go(func() error { return s.read(ctx) })
+	g.Go(func() error {
 		key, err := ledger.Key(probed)
 		if err != nil {
 			return err

@@ -93,7 +93,7 @@ func inBubble(t *testing.T, deployed bool, faults []dynamotest.Fault, f func(*te
 		if l.service, err = p.newService(t.Context(), cfg, slog.New(slog.NewTextHandler(l.log, nil))); err != nil {
 			t.Fatal(err)
 		}
-		l.pressure.pollers = 2
+		l.gate.pollers = 2
 		if deployed { // then the tables are, too
 			if err := l.app.CreateTables(t.Context(), true); err != nil {
 				t.Fatal(err)

@@ -10,7 +10,7 @@
 //	serve.go     the service: webhook and worker in one process
 //	health.go    whether it takes updates, and how many are where
 //	status.go    the status page
-//	pressure.go  what it takes on, and when it stops to
+//	gate.go      what it takes on, and when it stops to
 package run
 
 import (
@@ -34,7 +34,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/replay"
 	"github.com/homeops/ddbpatterns/examples/homeops/demo/report"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
-	"github.com/homeops/ddbpatterns/examples/internal/prices"
 	"github.com/homeops/ddbpatterns/examples/internal/serving"
 )
 
@@ -75,8 +74,8 @@ const (
 
 // flags are the command line.
 type flags struct {
-	updates, serve, seeds, prices, log, page string
-	pollers                                  int
+	updates, serve, seeds, log, page string
+	pollers                          int
 }
 
 const aboutUpdates = `
@@ -96,7 +95,6 @@ func (p Program) flags() (flags, error) {
 	set.StringVar(&f.serve, "serve", "", "receive updates on this `address`, such as :8080, and work on them")
 	set.IntVar(&f.pollers, "pollers", 2, "with -serve, work on `N` deliveries at once; 0 if only other processes work on the queue")
 	set.StringVar(&f.seeds, "seeds", "", "a JSON `file` of phrases that chats start with: chat id → phrase → activity")
-	set.StringVar(&f.prices, "prices", "", "a JSON `file` of prices for the report of a replay, instead of the one in examples/internal/prices")
 	set.StringVar(&f.page, "page", "", "write the status page at the end of a replay to this `file`; -serve has it at "+statusPath)
 	set.StringVar(&f.log, "log", "text", "the `form` of the log on standard error: text or json")
 	set.Usage = func() {
@@ -116,8 +114,6 @@ func (p Program) flags() (flags, error) {
 		wrong = errors.New("-updates and -serve exclude each other")
 	case f.pollers < 0:
 		wrong = fmt.Errorf("-pollers must not be negative, is %d", f.pollers)
-	case f.prices != "" && f.serve != "":
-		wrong = errors.New("-prices is for the report of a replay: -serve does not write one")
 	case f.page != "" && f.serve != "":
 		wrong = errors.New("-page is for a replay: -serve has the page at " + statusPath + ", with STATUS_TOKEN")
 	case f.log != "text" && f.log != "json":
@@ -147,6 +143,8 @@ func (p Program) Run(ctx context.Context) (exit int) {
 			return p.once(ctx, p.webhook)
 		case "seed":
 			return p.once(ctx, p.seed)
+		case "token":
+			return p.once(ctx, p.token)
 		}
 	}
 	f, err := p.flags()
@@ -234,11 +232,6 @@ func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {
 	if err != nil {
 		return err
 	}
-	priced, err := prices.Load(f.prices)
-	if err != nil {
-		return err
-	}
-	o.Prices = &priced
 	facts, err := replay.Run(ctx, o)
 	if err != nil {
 		return err

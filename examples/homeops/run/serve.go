@@ -50,16 +50,16 @@ var Orderly = Ending{
 
 // service is the webhook and the worker in one process.
 type service struct {
-	log      *slog.Logger
-	db       database.DB
-	app      *app.App
-	queue    queue.Queue
-	memory   *queue.Memory // the queue, if it ends with this process
-	pressure *pressure     // the queue, as webhook and worker use it
-	server   *http.Server
-	ready    atomic.Bool
-	ending   Ending
-	spent    spent
+	log    *slog.Logger
+	db     database.DB
+	app    *app.App
+	queue  queue.Queue
+	memory *queue.Memory // the queue, if it ends with this process
+	gate   *gate         // the queue, as the worker uses it
+	server *http.Server
+	ready  atomic.Bool
+	ending Ending
+	spent  spent
 }
 
 func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
@@ -71,7 +71,7 @@ func (p Program) serve(ctx context.Context, cfg config.Config, f flags) error {
 	if err != nil {
 		return err
 	}
-	if s.pressure.pollers = f.pollers; f.pollers == 0 && s.memory != nil {
+	if s.gate.pollers = f.pollers; f.pollers == 0 && s.memory != nil {
 		return errors.New("-pollers 0 needs MESSAGES_QUEUE_URL: no other process can work on a queue that is inside this process")
 	}
 	if err := s.setUp(ctx, seeds); err != nil {
@@ -102,15 +102,15 @@ func (p Program) newService(ctx context.Context, cfg config.Config, log *slog.Lo
 	if err := s.openQueue(ctx, p, cfg); err != nil {
 		return nil, err
 	}
-	s.pressure = newPressure(s.queue, s.memory, s.ending.Empty, log, s.probe)
+	s.gate = newGate(s.queue, s.memory, s.ending.Empty, log, s.probe)
 	s.app, err = app.New(app.Options{
-		Config: cfg, DB: db.Client, Now: time.Now, Queue: s.pressure, Classifier: p.classifier(cfg, log), Sender: sender, Log: log,
-		Observe: s.pressure.observe,
+		Config: cfg, DB: db.Client, Now: time.Now, Queue: s.gate, Classifier: p.classifier(cfg, log), Sender: sender, Log: log,
+		Observe: s.gate.observe,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.server = serving.Server(s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: s.pressure, Log: log}, cfg), 15*time.Second, log)
+	s.server = serving.Server(s.routes(&ingest.Handler{Secret: cfg.TelegramSecret, Queue: entrance{s.gate}, Log: log}, cfg), 15*time.Second, log)
 	return s, nil
 }
 
@@ -130,11 +130,6 @@ func (s *service) setUp(ctx context.Context, seeds app.Seeds) error {
 	if err := s.tables(ctx); err != nil {
 		return err
 	}
-	began := time.Now()
-	if err := s.read(ctx); err != nil {
-		return fmt.Errorf("reading from %s: %w", s.db.Where, err)
-	}
-	s.pressure.begin(time.Since(began))
 	if err := s.app.Seed(ctx, seeds); err != nil {
 		return fmt.Errorf("seeding phrases: %w", err)
 	}
@@ -174,9 +169,9 @@ func (s *service) run(ctx context.Context, listener net.Listener) error {
 	worked := make(chan struct{})
 	go func() {
 		defer close(worked)
-		s.app.Worker.Run(working, s.pressure.pollers)
+		s.app.Worker.Run(working, s.gate.pollers)
 	}()
-	go s.pressure.watch(working)
+	go s.gate.watch(working)
 	go s.tellDepth(working, s.logDepth(working, queue.Depth{Waiting: -1}))
 	go s.tellTime(ctx)
 	if s.db.Embedded != nil {
@@ -211,7 +206,7 @@ func (s *service) tellTime(ctx context.Context) {
 		now := time.Now()
 		hourly := job.Job{Name: job.Hourly, Due: now.UTC().Truncate(time.Hour)}
 		wait := hourly.Due.Add(time.Hour).Sub(now)
-		if _, err := s.pressure.Send(ctx, hourly.Body(), nil); err != nil && ctx.Err() == nil {
+		if _, err := (entrance{s.gate}).Send(ctx, hourly.Body(), nil); err != nil && ctx.Err() == nil {
 			s.log.Warn("the hour's job is not sent yet", "due", hourly.Due, "error", err)
 			wait = min(wait, askAgain)
 		}
@@ -255,15 +250,15 @@ func (s *service) close(ctx context.Context) error {
 }
 
 // empty gives the worker time for the updates that wait in a queue in memory:
-// Telegram does not send them again. Such a queue takes only as many as this
-// time is enough for. On SQS they simply stay.
+// Telegram does not send them again. Such a queue takes no more than this time is
+// enough for, at [aDelivery] each. On SQS they simply stay.
 func (s *service) empty(ctx context.Context) {
 	if s.memory == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.ending.Empty)
 	defer cancel()
-	s.pressure.handBack(ctx)
+	s.gate.handBack(ctx)
 	for s.memory.Len() > 0 && ctx.Err() == nil {
 		_ = sleep.For(ctx, 10*time.Millisecond)
 	}

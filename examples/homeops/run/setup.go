@@ -24,6 +24,7 @@ Once, for a service:
 
   homeops webhook URL    tells Telegram where the service is, and its secret
   homeops seed FILE      writes the phrases that chats start with, as -seeds does
+  homeops token CHAT     prints user and password of one household's status page
 `
 
 // once runs one of the commands that set a service up.

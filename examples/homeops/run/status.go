@@ -2,7 +2,13 @@ package run
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -23,13 +29,16 @@ const (
 	statusLongest = 10 * time.Second // the most that making it may take
 )
 
-// status answers with the status page if the request has the token as the password
-// of any user.
+// status answers with the status page: of all households if the password is the
+// token, for any user, or of one if the user is its chat and the password the chat's.
 func (s *service) status(cfg config.Config) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		if _, given, _ := r.BasicAuth(); !ingest.Same(given, cfg.StatusToken) {
+		of, given, _ := r.BasicAuth()
+		if ingest.Same(given, cfg.StatusToken) {
+			of = ""
+		} else if of == "" || !ingest.Same(given, chatToken(cfg.StatusToken, of)) {
 			s.log.WarnContext(r.Context(), "status page", "denied", r.RemoteAddr)
 			w.Header().Set("WWW-Authenticate", `Basic realm="homeops", charset="UTF-8"`)
 			http.Error(w, "wrong or missing token", http.StatusUnauthorized)
@@ -41,7 +50,7 @@ func (s *service) status(cfg config.Config) http.HandlerFunc {
 		if r.URL.Query().Has("still") {
 			reload = 0
 		}
-		html, err := s.page(ctx, cfg.Region, reload)
+		html, err := s.page(ctx, cfg.Region, reload, of)
 		if err != nil {
 			s.log.ErrorContext(ctx, "status page", "error", err)
 			w.Header().Set("Refresh", "30")
@@ -53,7 +62,7 @@ func (s *service) status(cfg config.Config) http.HandlerFunc {
 	}
 }
 
-func (s *service) page(ctx context.Context, region string, reload time.Duration) ([]byte, error) {
+func (s *service) page(ctx context.Context, region string, reload time.Duration, of string) ([]byte, error) {
 	priced, err := prices.Load("")
 	if err != nil {
 		return nil, err
@@ -63,8 +72,28 @@ func (s *service) page(ctx context.Context, region string, reload time.Duration)
 		depth = queue.Depth{Waiting: -1}
 	}
 	return page.Make(ctx, s.app, page.Facts{
-		At: time.Now(), Where: s.db.Where, Depth: depth, Since: s.spent.since, Cost: s.spent.cost(), Region: region, Prices: priced, Reload: reload,
+		At: time.Now(), Where: s.db.Where, Depth: depth, Since: s.spent.since, Cost: s.spent.cost(), Region: region, Prices: priced, Reload: reload, Of: of,
 	})
+}
+
+// chatToken is the token of one chat's page. Nobody can find the operator's from it, and
+// it is another when that changes.
+func chatToken(token, chat string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("status page of chat " + chat))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// token prints the user and the password of one chat's page.
+func (p Program) token(_ context.Context, cfg config.Config, chat string) error {
+	if n, err := strconv.ParseInt(chat, 10, 64); err != nil || strconv.FormatInt(n, 10) != chat {
+		return fmt.Errorf("token: a chat id must be a whole number, is %q", chat)
+	}
+	if cfg.StatusToken == "" {
+		return errors.New("token: STATUS_TOKEN must be set to the service's")
+	}
+	fmt.Fprintf(p.Out, "user %s\npassword %s\n", chat, chatToken(cfg.StatusToken, chat))
+	return nil
 }
 
 // spent adds up what requests cost, in memory that does not grow with their

@@ -70,12 +70,17 @@ func TestPageFile(t *testing.T) {
 // get asks for the status page with a token.
 func (s *server) get(path, given string) (*http.Response, string) {
 	s.t.Helper()
+	return s.getAs("anybody", path, given)
+}
+
+func (s *server) getAs(user, path, given string) (*http.Response, string) {
+	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+path, http.NoBody)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	if given != "" {
-		request.SetBasicAuth("anybody", given)
+		request.SetBasicAuth(user, given)
 	}
 	reply, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -127,6 +132,7 @@ func TestStatusPage(t *testing.T) {
 				Env:    environment(map[string]string{"TELEGRAM_SECRET_TOKEN": secretToken, "STATUS_TOKEN": statusToken, "DYNAMO_ENDPOINT": address}),
 				Ending: Ending{Notice: atOnce, Answer: patience, Empty: patience},
 			})
+			households(t, s)
 			for _, bad := range []string{"", secretToken, statusToken + "x"} {
 				reply, body := s.get("/status", bad)
 				if reply.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(reply.Header.Get("WWW-Authenticate"), "Basic ") || strings.Contains(body, "<") {
@@ -170,6 +176,31 @@ func TestStatusPage(t *testing.T) {
 			s.Log.Until(t, "secret-detail")
 			broken.Store(false)
 		})
+	}
+}
+
+// households asks for pages of one household. The token of one chat is not another's.
+func households(t *testing.T, s *server) {
+	t.Helper()
+	printed := run(t, map[string]string{"STATUS_TOKEN": statusToken}, "", "token", "-5")
+	password, ok := strings.CutPrefix(printed.out, "user -5\npassword ")
+	password = strings.TrimSpace(password)
+	if !ok || printed.exit != exitOK || len(password) != 32 {
+		t.Fatalf("%+v", printed)
+	}
+	for user, want := range map[string]int{"-5": http.StatusOK, "-6": http.StatusUnauthorized, "": http.StatusUnauthorized} {
+		reply, body := s.getAs(user, "/status", password)
+		if reply.StatusCode != want || strings.Contains(body, "Dead letters") || strings.Contains(body, "homeops-") {
+			t.Errorf("as %q: %s %s", user, reply.Status, body)
+		}
+	}
+	for _, args := range [][]string{{"token", "x"}, {"token", "-05"}, {"token"}} {
+		if got := run(t, map[string]string{"STATUS_TOKEN": statusToken}, "", args...); got.exit == exitOK || got.out != "" {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+	if got := run(t, nil, "", "token", "-5"); got.exit != exitFailed || !strings.Contains(got.err, "STATUS_TOKEN") {
+		t.Errorf("without the operator's: %+v", got)
 	}
 }
 

@@ -45,10 +45,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
@@ -182,14 +182,14 @@ type Recompute struct {
 func (s *Store) Recompute(ctx context.Context, r Recompute) ([]Summary, error) {
 	rows := rowsOf(s.blank(r)) // for their keys
 	seen, won := make([]record.Item, len(rows)), make([]bool, len(rows))
-	each := func(do func(ctx context.Context, i int) error) error {
-		group := trips.SideBySide(ctx)
+	each := func(do func(i int) error) error {
+		var group errgroup.Group
 		for i := range rows {
-			group.Go(func(ctx context.Context) error { return do(ctx, i) })
+			group.Go(func() error { return do(i) })
 		}
 		return group.Wait()
 	}
-	if err := each(func(ctx context.Context, i int) (err error) {
+	if err := each(func(i int) (err error) {
 		f := record.Read(rows[i])
 		seen[i], _, err = s.stand.Get(ctx, f.Text("pk"), f.Text("sk"))
 		return err
@@ -202,7 +202,7 @@ func (s *Store) Recompute(ctx context.Context, r Recompute) ([]Summary, error) {
 			return nil, err
 		}
 		rows = rowsOf(week)
-		if err := each(func(ctx context.Context, i int) (err error) {
+		if err := each(func(i int) (err error) {
 			seen[i], won[i], err = s.write(ctx, rows[i], seen[i])
 			return err
 		}); err != nil {

@@ -22,7 +22,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
@@ -128,7 +127,7 @@ func (b *bench) restart() {
 		b.t.Fatal(err)
 	}
 	b.App, err = app.New(app.Options{
-		Config: cfg, DB: b.db.Server().Client(trips.Attach), Now: b.clock, Queue: b.queue, Sender: b.sender,
+		Config: cfg, DB: b.db.Server().Client(), Now: b.clock, Queue: b.queue, Sender: b.sender,
 		Log:     slog.New(slog.DiscardHandler),
 		Observe: func(_ context.Context, r worker.Report) { b.last = r },
 	})

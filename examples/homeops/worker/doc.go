@@ -21,8 +21,7 @@
 // differently, the one that records first decides, and only its activities are
 // learned.
 //
-// Steps side by side run to their end, even if another fails. Package trips
-// runs them, and counts the round trips.
+// Steps side by side run to their end, even if another fails.
 //
 // An activity belongs to the person that the message names for it, and so do
 // effort, habit and promise. A forwarded message is saved, and means nothing.

@@ -1,10 +1,13 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strconv"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
@@ -14,7 +17,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 )
 
 // msg is a message and the event it is.
@@ -68,26 +70,26 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	var who *profile.Profile
 	scope, stopped := m.scope, false
 	from, to, moved := m.Moved()
-	g := trips.SideBySide(ctx)
-	g.Go(func(ctx context.Context) (err error) {
+	var g errgroup.Group
+	g.Go(func() (err error) {
 		saved, err = w.save(ctx, m)
 		return critical("save", err)
 	})
 	switch {
 	case moved:
 		d.report.Kind = KindMoved
-		g.Go(func(ctx context.Context) error { return critical("move", w.moved(ctx, m, from, to)) })
+		g.Go(func() error { return critical("move", w.moved(ctx, m, from, to)) })
 	case m.signed:
-		g.Go(func(ctx context.Context) (err error) {
+		g.Go(func() (err error) {
 			scope, known, err = w.household(ctx, d, m)
 			return err
 		})
-		g.Go(func(ctx context.Context) (err error) {
+		g.Go(func() (err error) {
 			who, err = w.profile(ctx, d, m)
 			return err
 		})
 		if m.Chat.Private() {
-			g.Go(func(ctx context.Context) (err error) {
+			g.Go(func() (err error) {
 				stopped, err = w.stopped(ctx, d, m)
 				return err
 			})
@@ -108,12 +110,12 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 		return err
 	}
 	m.scope, d.heldBack = before.scope, before.heldBack
-	g = trips.SideBySide(ctx)
-	g.Go(func(ctx context.Context) error { return w.meaning(ctx, d, m, known, before) }) // begun first: see follow
-	g.Go(func(ctx context.Context) error { return w.judge(ctx, d, m) })
-	g.Go(func(ctx context.Context) error { return w.learnToBot(ctx, d, m) })
-	g.Go(func(ctx context.Context) error { return w.learnTiming(ctx, d, m) })
-	if err := g.Wait(); err != nil {
+	var beside errgroup.Group
+	beside.Go(func() error { return w.judge(ctx, d, m) })
+	beside.Go(func() error { return w.learnToBot(ctx, d, m) })
+	beside.Go(func() error { return w.learnTiming(ctx, d, m) })
+	err = w.meaning(ctx, d, m, known, before)
+	if err := cmp.Or(err, beside.Wait()); err != nil { // meaning's error decides when to come again
 		return err
 	}
 	m.scope = scope // even if an earlier delivery recorded under another
@@ -129,13 +131,13 @@ type known struct{ phrases, names []alias.Match }
 func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string, found known, _ error) {
 	scope, certain := w.Moves.Known(m.chat)
 	first := scope
-	g := trips.SideBySide(ctx)
-	g.Go(func(ctx context.Context) (err error) {
+	var g errgroup.Group
+	g.Go(func() (err error) {
 		found, err = w.known(ctx, d, m, first)
 		return err
 	})
 	if m.Chat.Supergroup() && !certain {
-		g.Go(func(ctx context.Context) (err error) {
+		g.Go(func() (err error) {
 			scope, err = w.Moves.Scope(ctx, m.chat)
 			return critical("scope", err)
 		})
@@ -150,14 +152,14 @@ func (w *Worker) household(ctx context.Context, d delivery, m msg) (scope string
 // known finds phrases and names in the message, as they were known when it was sent:
 // what was taught later must not make a redelivery say something else.
 func (w *Worker) known(ctx context.Context, d delivery, m msg, scope string) (found known, _ error) {
-	match := func(step string, book *alias.Store, found *[]alias.Match) func(context.Context) error {
-		return func(ctx context.Context) error {
+	match := func(step string, book *alias.Store, found *[]alias.Match) func() error {
+		return func() error {
 			all, err := book.Match(ctx, scope, m.Words())
 			*found = slices.DeleteFunc(all, func(a alias.Match) bool { return a.NamedBy.Compare(m.event) > 0 })
 			return w.bestEffort(ctx, d, step, err)
 		}
 	}
-	g := trips.SideBySide(ctx)
+	var g errgroup.Group
 	g.Go(match("phrases", w.Phrases, &found.phrases))
 	g.Go(match("names", w.Names, &found.names))
 	err := g.Wait()
@@ -181,18 +183,18 @@ func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier
 		return before, nil
 	}
 	var own []activity.Activity
-	recorded := func(scope string, found *[]activity.Activity) func(context.Context) error {
-		return func(ctx context.Context) (err error) {
+	recorded := func(scope string, found *[]activity.Activity) func() error {
+		return func() (err error) {
 			*found, err = w.Activities.OfEvent(ctx, scope, m.deed())
 			return critical("stored", err)
 		}
 	}
-	g := trips.SideBySide(ctx)
+	var g errgroup.Group
 	g.Go(recorded(m.scope, &before.recorded))
 	if m.scope != m.chat {
 		g.Go(recorded(m.chat, &own))
 	}
-	g.Go(func(ctx context.Context) (err error) {
+	g.Go(func() (err error) {
 		before.said, before.heldBack, err = w.said(ctx, m)
 		return w.bestEffort(ctx, d, "said", err)
 	})
@@ -254,12 +256,12 @@ func (w *Worker) activities(ctx context.Context, d delivery, m msg, known known)
 func (w *Worker) carryOut(ctx context.Context, d delivery, m msg, done []classify.Done) error {
 	var recorded []activity.Activity
 	var silent string
-	g := trips.SideBySide(ctx)
-	g.Go(func(ctx context.Context) (err error) {
+	var g errgroup.Group
+	g.Go(func() (err error) {
 		recorded, err = w.record(ctx, d, m, done)
 		return critical("record", err)
 	})
-	g.Go(func(ctx context.Context) (err error) {
+	g.Go(func() (err error) {
 		silent, err = w.silence(ctx, d, m)
 		return err
 	})
@@ -284,16 +286,17 @@ func (w *Worker) carryOn(ctx context.Context, d delivery, m msg, stored []activi
 // other: a fresh grant is used at once or never.
 func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activity.Activity, silent string) error {
 	d.report.Kind, d.report.Recorded, d.report.Silent = KindActivity, recorded, silent
-	g := trips.SideBySide(ctx)
-	if silent == "" { // begun first, because its error decides when to come again
-		g.Go(func(ctx context.Context) error { return w.praise(ctx, d, m, recorded) })
-	}
+	var g errgroup.Group
 	for _, a := range recorded {
-		g.Go(func(ctx context.Context) error { return w.learnEffort(ctx, d, a) })
-		g.Go(func(ctx context.Context) error { return w.learnHabit(ctx, d, a) })
-		g.Go(func(ctx context.Context) error { return w.keep(ctx, d, a) })
+		g.Go(func() error { return w.learnEffort(ctx, d, a) })
+		g.Go(func() error { return w.learnHabit(ctx, d, a) })
+		g.Go(func() error { return w.keep(ctx, d, a) })
 	}
-	return g.Wait()
+	var err error
+	if silent == "" {
+		err = w.praise(ctx, d, m, recorded)
+	}
+	return cmp.Or(err, g.Wait()) // praise's error decides when to come again
 }
 
 func phrasesOf(matches []alias.Match) []classify.Known {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
 
@@ -105,46 +104,4 @@ func TestPriceOfAPrivateMessage(t *testing.T) {
 	b := newBench(t, 0)
 	b.sayIn(private, 1, anna, "Hej")
 	b.db.Meter(func() { b.sayIn(private, 2, anna, "God morgon") }).Want(t, dynamotest.Price{Requests: 4, RCU: 1, WCU: 2})
-}
-
-// The round trips counted without a clock equal those that a clock shows when
-// each request takes a while.
-func TestTripsAreThoseOfTheClock(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, tick)
-		for _, m := range conversation(b) {
-			for n := range 2 {
-				ctx, meter := dynamotest.WithMeter(t.Context())
-				ctx, count := trips.Counted(ctx)
-				if err := b.Worker.Handle(ctx, delivery(t, m, n+1)); err != nil {
-					t.Error(err)
-				}
-				if depth := meter.Cost().Depth; count.Longest() != depth || depth == 0 {
-					t.Errorf("%q, delivery %d: counted %d, the clock shows %d", m.Text, n+1, count.Longest(), depth)
-				}
-			}
-		}
-	})
-}
-
-// A message that its table refuses is poison. Beside it, the household's scope,
-// phrases and names and the profile have been read, so the price is the same in
-// any order.
-func TestPriceOfPoison(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
-	for range 20 {
-		b.restart() // nothing is in memory: no phrases, no names, no scope
-		ahead := b.message(anna, "Jag har diskat")
-		ahead.Date = b.now.AddDate(1, 0, 0).Unix() // which the worker sees before it asks anything
-		b.db.Meter(func() { b.handle(ahead) }).Want(t, dynamotest.Price{})
-		old := b.message(anna, "Jag har diskat")
-		old.Date = 1_000_000 // in 1970
-		cost := b.db.Meter(func() { b.handle(old) })
-		cost.Want(t, dynamotest.Price{Requests: 4, RCU: 2})
-		if b.last.Kind != worker.KindPoison || cost.Unpriced != 0 {
-			t.Errorf("%s\n%v", b.last.Kind, cost)
-		}
-	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/internal/database"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -23,9 +22,9 @@ import (
 // somebody's account.
 func open(cfg config.Config, now func() time.Time) database.DB {
 	if cfg.Endpoint != "" {
-		return database.Endpoint(cfg.Settings, trips.Attach, dynamotest.NewTap().Attach)
+		return database.Endpoint(cfg.Settings, dynamotest.NewTap().Attach)
 	}
-	return database.Embedded(now, trips.Attach)
+	return database.Embedded(now)
 }
 
 // ExpiringError names tables on which a replay would lose rows: DynamoDB

@@ -20,7 +20,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/page"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	tg "github.com/homeops/ddbpatterns/examples/homeops/telegram"
-	"github.com/homeops/ddbpatterns/examples/homeops/trips"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 	"github.com/homeops/ddbpatterns/examples/internal/database"
 	"github.com/homeops/ddbpatterns/examples/internal/prices"
@@ -34,7 +33,6 @@ type Options struct {
 	Log      *slog.Logger
 	Progress io.Writer // a line now and then; may be nil
 	Page     string    // the file that gets the status page at the end; "" for none
-	Prices   *prices.File
 
 	Classifier func(*alias.Store) (classify.Classifier, error) // as app.Options has it
 
@@ -100,14 +98,18 @@ func Run(ctx context.Context, o Options) (report.Facts, error) {
 			return report.Facts{}, fmt.Errorf("-page: %w", err)
 		}
 	}
-	return report.Facts{Where: r.db.Where, Region: r.Config.Region, Prices: o.Prices, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: dead}, nil
+	return report.Facts{Where: r.db.Where, Zone: app.Zone, Tally: r.tally, Stored: stored, Dead: dead}, nil
 }
 
 // page writes the status page as of the updates' last time.
 func (r *run) page(ctx context.Context, dead int) error {
+	priced, err := prices.Load("")
+	if err != nil {
+		return err
+	}
 	html, err := page.Make(ctx, r.app, page.Facts{
 		At: r.clock.now(), Where: r.db.Where, Depth: queue.Depth{Dead: dead}, Since: r.tally.First,
-		Cost: r.tally.Costs.All, Region: r.Config.Region, Prices: *r.Prices,
+		Cost: r.tally.Costs.All, Region: r.Config.Region, Prices: priced,
 	})
 	if err != nil {
 		return err
@@ -269,11 +271,8 @@ func (r *run) drain(ctx context.Context) error {
 		}
 		r.last = worker.Report{}
 		metered, meter := dynamotest.WithMeter(ctx)
-		counted, count := trips.Counted(metered)
-		r.app.Worker.Work(counted, batch)
-		cost := meter.Cost()
-		cost.Depth = count.Longest() // by the clock it would differ from run to run
-		r.tally.Delivered(r.last, cost)
+		r.app.Worker.Work(metered, batch)
+		r.tally.Delivered(r.last, meter.Cost())
 		if r.last.Err == nil || batch[0].Last() {
 			r.pending--
 		}

@@ -18,9 +18,7 @@ type Costs struct {
 // KindCost is what deliveries of a kind cost: all together, and the dearest.
 type KindCost struct {
 	Deliveries int
-	Classified bool // messages that the classifier was asked about
 	All, Most  dynamotest.Price
-	Trips      int // the most round trips of a delivery
 }
 
 func newCosts() Costs {
@@ -49,16 +47,10 @@ func kindOf(r worker.Report) string {
 	return kind + ", silent"
 }
 
-// classified reports whether a first delivery asked the classifier. Later
-// deliveries mostly do not ask it, and questions and lessons do not either.
-func classified(r worker.Report) bool {
-	return r.Err == nil && !r.Duplicate && (r.Kind == worker.KindActivity || r.Kind == worker.KindNone || r.Kind == worker.KindGuess)
-}
-
-func (c *Costs) add(kind string, classified bool, cost dynamotest.Cost) {
+func (c *Costs) add(kind string, cost dynamotest.Cost) {
 	k := c.ByKind[kind]
 	if k == nil {
-		k = &KindCost{Classified: classified}
+		k = new(KindCost)
 		c.ByKind[kind] = k
 	}
 	k.add(cost)
@@ -70,7 +62,6 @@ func (k *KindCost) add(cost dynamotest.Cost) {
 	k.Deliveries++
 	k.All = dynamotest.Price{Requests: k.All.Requests + p.Requests, RCU: k.All.RCU + p.RCU, WCU: k.All.WCU + p.WCU}
 	k.Most = dynamotest.Price{Requests: max(k.Most.Requests, p.Requests), RCU: max(k.Most.RCU, p.RCU), WCU: max(k.Most.WCU, p.WCU)}
-	k.Trips = max(k.Trips, cost.Depth)
 }
 
 // mean writes the mean of a kind: "8" or "2.4".

@@ -16,7 +16,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
-	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -61,16 +60,16 @@ func TestListsAreCut(t *testing.T) {
 	wants(t, text, " 1000  an edit\n", " 1000  sent\n")
 }
 
-// A kind's round trips are the most that a delivery had.
-func TestTripsOfAKind(t *testing.T) {
+// A kind's figures are sums, and the most that a delivery had.
+func TestCostOfAKind(t *testing.T) {
 	t.Parallel()
 	tally := report.NewTally()
-	for _, c := range []struct{ requests, depth int }{{8, 4}, {8, 6}, {9, 5}, {9, 7}, {2, 1}} {
-		cost := dynamotest.Cost{Requests: c.requests, Depth: c.depth, Units: dynamotest.Units{RCU: 0.5, WCU: 1}}
+	for _, requests := range []int{8, 9, 2} {
+		cost := dynamotest.Cost{Requests: requests, Units: dynamotest.Units{RCU: 0.5, WCU: 1}}
 		tally.Delivered(worker.Report{Kind: worker.KindNone}, cost)
 	}
 	kind := tally.Costs.ByKind["none"]
-	if kind.Trips != 7 || kind.Deliveries != 5 || kind.All != (dynamotest.Price{Requests: 36, RCU: 2.5, WCU: 5}) || kind.Most != (dynamotest.Price{Requests: 9, RCU: 0.5, WCU: 1}) {
+	if kind.Deliveries != 3 || kind.All != (dynamotest.Price{Requests: 19, RCU: 1.5, WCU: 3}) || kind.Most != (dynamotest.Price{Requests: 9, RCU: 0.5, WCU: 1}) {
 		t.Errorf("%+v", kind)
 	}
 }
@@ -129,18 +128,6 @@ func TestUnpriced(t *testing.T) {
 		Requests: 5, Unpriced: 2, ByTable: map[string]dynamotest.Units{"homeops": {RCU: 1.5, WCU: 2}}, RequestsByTable: map[string]int{"homeops": 3},
 	})
 	wants(t, write(t, report.Facts{Tally: tally}), "homeops         3  1.5    2\n", "and 2 requests whose cost this endpoint did not tell\n")
-}
-
-func TestHabit(t *testing.T) {
-	t.Parallel()
-	h := pattern.Habit{Actor: "7", Name: "diskning", Total: 6, LastSeen: time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)}
-	h.ByDay = [7]int64{time.Sunday: 4, time.Monday: 2}
-	h.ByHour = [24]int64{3: 4, 5: 2}
-	text := write(t, report.Facts{Tally: report.NewTally(), Stored: report.Stored{Habit: &h, People: map[string]string{"7": "Eva"}}})
-	wants(t, text, "Eva and diskning: 6 times, last Sun 2026-03-29 03:00\n\n",
-		"Mon    2  "+strings.Repeat("█", 20)+"\nTue    0\n", "Sun    4  "+strings.Repeat("█", 40)+"\n\n",
-		"03h    4  "+strings.Repeat("█", 40)+"\n04h    0\n05h    2  "+strings.Repeat("█", 20)+"\n\n",
-		"Most often on a Sunday (67 %), and at 3 o'clock (67 %).\n")
 }
 
 func TestWriteFails(t *testing.T) {

@@ -17,7 +17,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
-	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -26,7 +25,6 @@ type Stored struct {
 	Tables     []Table
 	Activities map[string]map[Done]int // by the scope of their chat
 	People     map[string]string       // actor → what they are called, as of their latest activity
-	Habit      *pattern.Habit          // of the person who did most, what they did most
 	Summaries  []week.Summary          // by week
 	Balances   []week.Balance          // by week
 	Promises   []promise.Promise       // by deadline
@@ -57,7 +55,6 @@ func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now ti
 		}
 		s.Tables = append(s.Tables, table)
 	}
-	mine := map[pattern.Observe]int{} // by scope, actor and name
 	for _, chat := range slices.Sorted(maps.Keys(t.chats)) {
 		for done, err := range a.Activities.InScope(ctx, chat, activity.Range{}) {
 			if err != nil {
@@ -68,13 +65,9 @@ func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now ti
 			}
 			s.Activities[chat][Done{done.Actor, done.Name}]++
 			s.People[done.Actor] = done.ActorName
-			mine[pattern.Observe{Scope: chat, Actor: done.Actor, Name: done.Name}]++
 		}
 	}
-	if err := s.readHouseholds(ctx, a); err != nil {
-		return Stored{}, err
-	}
-	return s, s.readHabit(ctx, a, mine)
+	return s, s.readHouseholds(ctx, a)
 }
 
 // readHouseholds reads what is known of the members of each household.
@@ -126,20 +119,4 @@ func readTable(ctx context.Context, db *dynamodb.Client, definition schema.Table
 		}
 	}
 	return table, nil
-}
-
-// readHabit reads the habit of the activity that one person did most often; of
-// several it takes the first by name, so that the report is always the same.
-func (s *Stored) readHabit(ctx context.Context, a *app.App, mine map[pattern.Observe]int) error {
-	if len(mine) == 0 {
-		return nil
-	}
-	most := slices.MinFunc(slices.Collect(maps.Keys(mine)), func(x, y pattern.Observe) int {
-		return cmp.Or(cmp.Compare(mine[y], mine[x]), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Actor, y.Actor), cmp.Compare(x.Scope, y.Scope))
-	})
-	habit, ok, err := a.Habits.Get(ctx, most.Scope, most.Actor, most.Name)
-	if ok {
-		s.Habit = &habit
-	}
-	return err
 }

@@ -2,9 +2,8 @@
 //
 //	tally.go   adds up what the webhook and the worker report
 //	cost.go    adds up what deliveries cost
-//	money.go   what that is in dollars
 //	stored.go  reads what stands in the tables
-//	write.go   writes the report; chart.go its charts, weeks.go what weeks and promises came to
+//	write.go   writes the report; weeks.go what weeks and promises came to
 package report
 
 import (
@@ -201,7 +200,7 @@ func (t *Tally) Ingested(r ingest.Result, body []byte) {
 // Delivered notes what became of a delivery and what it cost.
 func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 	t.Deliveries++
-	t.Costs.add(kindOf(r), classified(r), cost)
+	t.Costs.add(kindOf(r), cost)
 	t.asked(r.Usage)
 	for _, step := range r.Skipped {
 		t.Skipped[step]++

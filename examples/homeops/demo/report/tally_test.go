@@ -19,7 +19,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
-	"github.com/homeops/ddbpatterns/pattern"
 )
 
 // said is the delivery of a message that somebody wrote in a chat.
@@ -129,27 +128,10 @@ func TestWhatComesAgainIsCountedOnce(t *testing.T) {
 	wants(t, write(t, report.Facts{Tally: tally}), "    4  not sent\n           1  came again\n           2  cap reached\n           1  said before\n")
 }
 
-// A tie is shown as one.
-func TestPeaks(t *testing.T) {
-	t.Parallel()
-	for want, h := range map[string]pattern.Habit{
-		"Most often on a Monday or a Saturday (40 % each), and at 3 o'clock (60 %).\n":               {ByDay: [7]int64{1: 2, 3: 1, 6: 2}, ByHour: [24]int64{3: 3, 4: 2}},
-		"Most often on a Sunday (100 %), and at 0 o'clock or 9 o'clock or 23 o'clock (33 % each).\n": {ByDay: [7]int64{3}, ByHour: [24]int64{0: 1, 9: 1, 23: 1}},
-	} {
-		h.Total = 5
-		wants(t, write(t, report.Facts{Tally: report.NewTally(), Stored: report.Stored{Habit: &h}}), want)
-	}
-	none := write(t, report.Facts{Tally: report.NewTally(), Stored: report.Stored{Habit: new(pattern.Habit)}})
-	if strings.Contains(none, "Most often") {
-		t.Errorf("most often of none:\n%s", none)
-	}
-}
-
 func TestOneIsOne(t *testing.T) {
 	t.Parallel()
-	h := pattern.Habit{Actor: "7", Name: "diskning", Total: 1}
-	f := report.Facts{Tally: report.NewTally(), Stored: report.Stored{Habit: &h, Tables: []report.Table{{Name: "homeops", Rows: 1}, {Name: "other", Rows: 2}}}}
-	wants(t, write(t, f), "1 update, ", "homeops  1 row\n", "other    2 rows\n", "diskning: 1 time, last")
+	f := report.Facts{Tally: report.NewTally(), Stored: report.Stored{Tables: []report.Table{{Name: "homeops", Rows: 1}, {Name: "other", Rows: 2}}}}
+	wants(t, write(t, f), "1 update, ", "homeops  1 row\n", "other    2 rows\n")
 	f.Tally.Update(time.Unix(1773140000, 0))
 	wants(t, write(t, f), "2 updates, ")
 }
@@ -173,14 +155,12 @@ func TestSeveralChats(t *testing.T) {
 	answer(-6, "Hemma", other)
 	answer(-5, "Hemma", kim)
 	answer(8, "", other)
-	h := pattern.Habit{Scope: "-6", Actor: "8", Name: "tvätt", Total: 3}
 	text := write(t, report.Facts{Tally: tally, Stored: report.Stored{
-		Habit: &h, People: map[string]string{"7": "Kim", "8": "Kim", "9": "maja_l"},
+		People:     map[string]string{"7": "Kim", "8": "Kim", "9": "maja_l"},
 		Activities: map[string]map[report.Done]int{"-5": {{"7", "diskning"}: 2, {"9", "tvätt"}: 1}, "-6": {{"8", "tvätt"}: 3}},
 	}})
-	wants(t, text, "In the chat Hemma (-6)\nKim (8) and tvätt: 3 times, ",
-		"In the chat Hemma (-5)\n            Kim (7)  maja_l  all\n  diskning        2       0    2\n     tvätt        0       1    1\n       all        2       1    3\n"+
-			"In the chat Hemma (-6)\n         Kim (8)  all\n  tvätt        3    3\n    all        3    3\n")
+	wants(t, text, "In the chat Hemma (-5)\n            Kim (7)  maja_l  all\n  diskning        2       0    2\n     tvätt        0       1    1\n       all        2       1    3\n"+
+		"In the chat Hemma (-6)\n         Kim (8)  all\n  tvätt        3    3\n    all        3    3\n")
 	asked := part(t, text, "Who did it last?")
 	var order []string
 	for line := range strings.Lines(asked) {

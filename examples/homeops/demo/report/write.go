@@ -12,15 +12,12 @@ import (
 
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
-	"github.com/homeops/ddbpatterns/examples/internal/prices"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // Facts are what a report is written from.
 type Facts struct {
-	Where  string       // which DynamoDB
-	Region string       // which prices
-	Prices *prices.File // nil for a report without money
+	Where  string // which DynamoDB
 	Zone   tzclock.Zone
 	Tally  *Tally
 	Stored Stored
@@ -113,10 +110,8 @@ func Write(w io.Writer, f Facts) error {
 	p.promises(f.Stored.Promises)
 	p.exchanges(f.Tally)
 	p.silent(f.Tally)
-	p.habit(f.Stored)
 	p.costs(f.Tally.Costs)
-	p.models(f)
-	p.money(f)
+	p.models(f.Tally.Models)
 	return p.err
 }
 
@@ -299,16 +294,26 @@ func (p *printer) costs(c Costs) {
 	}
 	p.title("What it cost: by kind of message, for one delivery")
 	p.table(true, func(w io.Writer) {
-		fmt.Fprintf(w, "\t\ton average\t\t\tat most\t\t\tround\t\n")
-		fmt.Fprintf(w, "\tdeliveries\trequests\tRCU\tWCU\trequests\tRCU\tWCU\ttrips\t\n")
+		fmt.Fprintf(w, "\t\ton average\t\t\tat most\t\t\t\n")
+		fmt.Fprintf(w, "\tdeliveries\trequests\tRCU\tWCU\trequests\tRCU\tWCU\t\n")
 		for _, kind := range slices.Sorted(maps.Keys(c.ByKind)) {
 			k := c.ByKind[kind]
-			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%d\t%g\t%g\t%d\t\n", kind, k.Deliveries,
+			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%d\t%g\t%g\t\n", kind, k.Deliveries,
 				mean(float64(k.All.Requests), k.Deliveries), mean(k.All.RCU, k.Deliveries), mean(k.All.WCU, k.Deliveries),
-				k.Most.Requests, k.Most.RCU, k.Most.WCU, k.Trips)
+				k.Most.Requests, k.Most.RCU, k.Most.WCU)
 		}
 	})
-	p.printf("\nRound trips: the longest chain of requests of which each waited for the answer to the one before.\n")
+}
+
+// models writes what models were asked.
+func (p *printer) models(used map[string]*ModelUse) {
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		m := used[name]
+		p.title("What the model was asked: " + name)
+		p.printf("%5d  deliveries asked it, by %s\n%5d  got an earlier delivery's answer, without tokens\n%5d  fell back to the vocabulary\n",
+			m.Asked, number(m.Requests, "request"), m.Replayed, m.FellBack)
+		p.printf("Tokens: %d in, %d out.\n", m.In, m.Out)
+	}
 }
 
 // oneLine shortens a text to what fits, without line breaks.

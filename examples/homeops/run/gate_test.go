@@ -146,61 +146,81 @@ func TestOneMessagesTroubleStopsNothing(t *testing.T) {
 	})
 }
 
-// Even with a slow database, all that is acknowledged when the process ends is
-// worked on: no more is acknowledged. The hour's job takes a place, too.
-func TestASlowDatabaseMakesTheQueueShort(t *testing.T) {
+// Cheap messages come first, then dear ones as fast as they are taken, and then
+// SIGTERM. At up to 60 ms for each request of the database everything that was
+// acknowledged is stored. If it is slower, what is lost is in the log, and never more
+// than may wait. The hour's job takes a place, too.
+func TestSIGTERMUnderLoad(t *testing.T) {
 	t.Parallel()
-	for _, slow := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second} {
-		inBubble(t, false, []dynamotest.Fault{{Do: dynamotest.Delay(slow), Times: -1}}, func(t *testing.T, l *live) {
-			acknowledged := 0
-			for range 300 {
-				if l.post() {
-					acknowledged++
-				}
-			}
-			err := l.end()
-			l.heal()
-			messages, activities := l.stored()
-			if err != nil || messages != acknowledged || activities != acknowledged || acknowledged < 1 || slow > 100*time.Millisecond && acknowledged == 300 {
-				t.Errorf("%v a request: %v: of %d acknowledged %d and %d are stored", slow, err, acknowledged, messages, activities)
-			}
-			t.Logf("%v a request: %d acknowledged, %d stored", slow, acknowledged, messages)
-		})
-	}
-}
-
-// A database that becomes slow shows it only after a while. What was taken until
-// then may be lost if the process ends at once, and the log has it. Later
-// nothing is lost.
-func TestADatabaseThatBecomesSlow(t *testing.T) {
-	t.Parallel()
-	const every = 50 * time.Millisecond
-	for after, most := range map[time.Duration]int{2 * time.Second: 25, 30 * time.Second: 25, 5 * time.Minute: 0} {
+	for slow, most := range map[time.Duration]int{20 * time.Millisecond: 0, 60 * time.Millisecond: 0, 2 * time.Second: 22} {
 		inBubble(t, false, nil, func(t *testing.T, l *live) {
-			l.post()
-			time.Sleep(time.Second)
-			l.disturb(dynamotest.Fault{Do: dynamotest.Delay(2 * time.Second), Times: -1})
-			acknowledged := 1
-			for range after / every {
-				if l.post() {
+			acknowledged := 0
+			post := func(update string) {
+				if l.do(http.MethodPost, "/telegram", update).Code == http.StatusOK {
 					acknowledged++
 				}
-				time.Sleep(every)
+			}
+			for range 40 {
+				post(strings.Replace(l.update(), "Jag har diskat", "God morgon", 1))
+				time.Sleep(200 * time.Millisecond)
+			}
+			l.disturb(dynamotest.Fault{Do: dynamotest.Delay(slow), Times: -1})
+			for range 400 {
+				post(l.update())
 			}
 			err := l.end()
 			l.heal()
 			messages, _ := l.stored()
 			lost := acknowledged - messages
-			if lost > most || lost < 0 || (err != nil) != (lost > 0) || acknowledged == int(l.updates) {
-				t.Errorf("SIGTERM after %v: %v: of %d, %d are acknowledged and %d stored", after, err, l.updates, acknowledged, messages)
+			if lost > most || lost < 0 || (err != nil) != (lost > 0) || acknowledged != 62 {
+				t.Errorf("%v a request: %v: of %d acknowledged, %d are stored", slow, err, acknowledged, messages)
 			}
-			logged := strings.Count(l.log.String(), `msg="an item is lost with the queue"`) + strings.Count(l.log.String(), `msg="a dead letter is lost with the queue"`)
-			if logged != lost {
-				t.Errorf("%d are lost and %d in the log", lost, logged)
+			if n := strings.Count(l.log.String(), "is lost with the queue"); n != lost {
+				t.Errorf("%d are lost and %d in the log", lost, n)
 			}
-			t.Logf("SIGTERM after %v: of %d, %d acknowledged, %d lost", after, l.updates, acknowledged, lost)
+			t.Logf("%v a request: %d acknowledged, %d lost", slow, acknowledged, lost)
 		})
 	}
+}
+
+// A queue in memory has room for those in hand and those that the pollers can work on
+// at the end, a second each. To others the entrance says when to come again. What the
+// worker sends is taken.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	for empty, room := range map[time.Duration]int{0: 2, 900 * time.Millisecond: 2, time.Second: 4, 10 * time.Second: 22} {
+		g, _, _ := newTestGate(empty)
+		var err error
+		n := 0
+		for ; err == nil; n++ {
+			_, err = entrance{g}.Send(t.Context(), "x", nil)
+		}
+		busy, ok := errors.AsType[*queue.BusyError](err)
+		if n-1 != room || !ok || busy.After != time.Second {
+			t.Errorf("%v: %d taken, want %d; %v", empty, n-1, room, err)
+		}
+		if _, err := g.Send(t.Context(), "x", nil); err != nil {
+			t.Errorf("the worker's: %v", err)
+		}
+	}
+}
+
+// An hour's jobs may be more than the updates that may wait: none is refused.
+func TestTheHourHasRoom(t *testing.T) {
+	t.Parallel()
+	inBubble(t, false, []dynamotest.Fault{{Do: dynamotest.Delay(20 * time.Millisecond), Times: -1}}, func(t *testing.T, l *live) {
+		for range 40 { // households
+			update := strings.Replace(l.update(), `"id":7,`, fmt.Sprintf(`"id":%d,`, 7+l.updates), 1)
+			if w := l.do(http.MethodPost, "/telegram", update); w.Code != http.StatusOK {
+				t.Fatal(w.Code)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(10 * time.Hour)
+		if got := l.log.String(); strings.Contains(got, "goes back") || l.memory.Len() > 0 {
+			t.Errorf("%d left: %s", l.memory.Len(), got)
+		}
+	})
 }
 
 // A message that failed, and would come again in three minutes, is tried once
@@ -270,103 +290,18 @@ func TestAQueueThatLastsTakesUpdatesInAnOutage(t *testing.T) {
 	})
 }
 
-// newGate returns a pressure without a service; the test says whether its
+// newTestGate returns a gate without a service; the test says whether its
 // database is down.
-func newGate(empty time.Duration) (p *pressure, q *queue.Memory, down *atomic.Bool) {
+func newTestGate(empty time.Duration) (g *gate, q *queue.Memory, down *atomic.Bool) {
 	q, down = queue.NewMemory(queue.Config{}), new(atomic.Bool)
-	p = newPressure(q, q, empty, discard, func(context.Context) error {
+	g = newGate(q, q, empty, discard, func(context.Context) error {
 		if down.Load() {
 			return errTrouble
 		}
 		return nil
 	})
-	p.pollers = 2
-	return p, q, down
-}
-
-// The queue takes as many messages as are in hand and as the pollers can work
-// on at the end. To others it says when to come again.
-func TestRoom(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		empty, takes time.Duration
-		room         int
-		again        time.Duration // with one too many
-	}{
-		{0, time.Second, 2, time.Second},
-		{10 * time.Second, 10 * time.Second, 4, 5 * time.Second},
-		{10 * time.Second, 4 * time.Second, 6, 2 * time.Second},
-		{10 * time.Second, 16 * time.Second, 2, 8 * time.Second},
-		{10 * time.Second, 100 * time.Millisecond, 202, time.Second},
-		{time.Second, 10 * time.Minute, 2, time.Minute},
-		{10 * time.Millisecond, 0, 22, time.Second},
-	} {
-		p, _, _ := newGate(tc.empty)
-		p.begin(tc.takes / readsADelivery)
-		var err error
-		n := 0
-		for ; err == nil; n++ {
-			_, err = p.Send(t.Context(), "x", nil)
-		}
-		busy, ok := errors.AsType[*queue.BusyError](err)
-		if n-1 != tc.room || !ok || busy.After != tc.again {
-			t.Errorf("%v at %v each: %d taken, want %d; %v, %+v", tc.empty, tc.takes, n-1, tc.room, err, busy)
-		}
-	}
-}
-
-// Deliveries that succeed show how long one takes; later ones weigh more. While
-// all pollers are at work on theirs for longer, that time counts.
-func TestWhatADeliveryTakes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, _, _ := newGate(10 * time.Second)
-		go p.watch(t.Context())
-		takes := func() time.Duration {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			return p.aDelivery()
-		}
-		p.begin(time.Second / readsADelivery)
-		deliver := func(err error) {
-			if _, err := p.Queue.Send(t.Context(), "x", nil); err != nil {
-				t.Fatal(err)
-			}
-			received, _ := p.Receive(t.Context(), 1, 0)
-			time.Sleep(5 * time.Second)
-			p.observe(t.Context(), worker.Report{Delivery: received[0], Err: err})
-			synctest.Wait()
-		}
-		deliver(nil)
-		if got := takes(); got != 2*time.Second {
-			t.Errorf("after one of 5 s: %v", got)
-		}
-		deliver(errTrouble)
-		if got := takes(); got != 2*time.Second {
-			t.Errorf("a failure counts: %v", got)
-		}
-		take := func() {
-			if _, err := p.Queue.Send(t.Context(), "x", nil); err != nil {
-				t.Fatal(err)
-			}
-			if received, err := p.Receive(t.Context(), 1, 0); err != nil || len(received) != 1 {
-				t.Fatal(received, err)
-			}
-		}
-		take()
-		time.Sleep(time.Minute)
-		if got := takes(); got != 2*time.Second {
-			t.Errorf("one poller alone is slow: %v", got)
-		}
-		take()
-		if got := takes(); got != 2*time.Second {
-			t.Errorf("the other has just begun: %v", got)
-		}
-		time.Sleep(30 * time.Second)
-		if got := takes(); got != 30*time.Second {
-			t.Errorf("all are slow: %v", got)
-		}
-	})
+	g.pollers = 2
+	return g, q, down
 }
 
 var errTrouble = errors.New("trouble")
@@ -376,22 +311,22 @@ var errTrouble = errors.New("trouble")
 func TestNothingIsReceivedInDoubt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p, q, down := newGate(10 * time.Second)
+		g, q, down := newTestGate(10 * time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
-		go p.watch(ctx)
+		go g.watch(ctx)
 		defer cancel()
 		down.Store(true)
 		began := time.Now()
 		polled := make(chan error)
 		go func() {
-			received, err := p.Receive(t.Context(), 1, 20*time.Second)
+			received, err := g.Receive(t.Context(), 1, 20*time.Second)
 			if len(received) > 0 {
 				err = errors.New("received")
 			}
 			polled <- err
 		}()
 		synctest.Wait()
-		p.observe(t.Context(), worker.Report{Err: errTrouble})
+		g.observe(t.Context(), worker.Report{Err: errTrouble})
 		if err := <-polled; err != nil || time.Since(began) != 0 {
 			t.Errorf("the poll ends with %v after %v", err, time.Since(began))
 		}
@@ -399,21 +334,21 @@ func TestNothingIsReceivedInDoubt(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.AfterFunc(time.Minute+time.Second, func() { down.Store(false) })
-		received, err := p.Receive(t.Context(), 1, 0)
+		received, err := g.Receive(t.Context(), 1, 0)
 		if err != nil || len(received) != 1 || time.Since(began) != time.Minute+probeEvery {
 			t.Errorf("received %v, %v after %v", received, err, time.Since(began))
 		}
-		if p.isDown() || p.takes != 0 {
-			t.Errorf("down %v, a delivery takes %v", p.isDown(), p.takes)
+		if g.isDown() {
+			t.Error("down")
 		}
-		p.observe(t.Context(), worker.Report{Err: errTrouble})
+		g.observe(t.Context(), worker.Report{Err: errTrouble})
 		synctest.Wait()
 		ended, stop := context.WithCancel(t.Context())
 		down.Store(true)
-		p.observe(t.Context(), worker.Report{Err: errTrouble})
+		g.observe(t.Context(), worker.Report{Err: errTrouble})
 		synctest.Wait()
 		stop()
-		if _, err := p.Receive(ended, 1, 0); !errors.Is(err, context.Canceled) {
+		if _, err := g.Receive(ended, 1, 0); !errors.Is(err, context.Canceled) {
 			t.Errorf("the wait ends with %v", err)
 		}
 	})
@@ -424,26 +359,26 @@ func TestNothingIsReceivedInDoubt(t *testing.T) {
 func TestWhatIsHeldBackTakesNoRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p, q, _ := newGate(0) // room for two
+		g, q, _ := newTestGate(0) // room for two
 		send := func() bool {
-			_, err := p.Send(t.Context(), "x", nil)
+			_, err := entrance{g}.Send(t.Context(), "x", nil)
 			return err == nil
 		}
 		for range 5 {
 			if !send() {
 				t.Fatal("no room")
 			}
-			received, err := p.Receive(t.Context(), 1, 0)
+			received, err := g.Receive(t.Context(), 1, 0)
 			if err != nil || len(received) != 1 {
 				t.Fatal(received, err)
 			}
 			if err := q.Release(t.Context(), received[0].Receipt, time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			p.observe(t.Context(), worker.Report{Delivery: received[0], Err: fmt.Errorf("worker: %w", &queue.LaterError{After: time.Hour, Err: errTrouble})})
+			g.observe(t.Context(), worker.Report{Delivery: received[0], Err: fmt.Errorf("worker: %w", &queue.LaterError{After: time.Hour, Err: errTrouble})})
 		}
-		p.handBack(t.Context())
-		if got, err := p.Receive(t.Context(), 1, 0); err != nil || len(got) != 0 {
+		g.handBack(t.Context())
+		if got, err := g.Receive(t.Context(), 1, 0); err != nil || len(got) != 0 {
 			t.Errorf("brought forward: %v, %v", got, err)
 		}
 		taken := 0
@@ -453,8 +388,8 @@ func TestWhatIsHeldBackTakesNoRoom(t *testing.T) {
 		if taken != 2 {
 			t.Errorf("there is room for %d", taken)
 		}
-		if p.memory.Len() != 7 {
-			t.Errorf("%d in the queue", p.memory.Len())
+		if g.memory.Len() != 7 {
+			t.Errorf("%d in the queue", g.memory.Len())
 		}
 		time.Sleep(time.Hour)
 		if send() {
@@ -467,19 +402,10 @@ func TestWhatIsHeldBackTakesNoRoom(t *testing.T) {
 // does not note them.
 func TestAQueueThatLastsHoldsBackItself(t *testing.T) {
 	t.Parallel()
-	p := newPressure(brokenQueue{}, nil, 0, discard, nil)
-	p.observe(t.Context(), worker.Report{Delivery: queue.Message{Receipt: "r"}, Err: &queue.LaterError{After: time.Hour, Err: errTrouble}})
-	if len(p.later) > 0 || p.doubt {
-		t.Errorf("kept %v, in doubt %v", p.later, p.doubt)
-	}
-}
-
-// Trouble with the queue itself is reported, and not taken for the database's.
-func TestTroubleOfTheQueueIsTold(t *testing.T) {
-	t.Parallel()
-	p := newPressure(brokenQueue{}, nil, 0, discard, nil)
-	if _, err := p.Receive(t.Context(), 1, 0); !errors.Is(err, errTrouble) {
-		t.Errorf("got %v", err)
+	g := newGate(brokenQueue{}, nil, 0, discard, nil)
+	g.observe(t.Context(), worker.Report{Delivery: queue.Message{Receipt: "r"}, Err: &queue.LaterError{After: time.Hour, Err: errTrouble}})
+	if len(g.later) > 0 || g.doubt {
+		t.Errorf("kept %v, in doubt %v", g.later, g.doubt)
 	}
 }
 
