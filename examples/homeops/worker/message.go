@@ -293,6 +293,9 @@ func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activ
 		g.Go(func(ctx context.Context) error { return w.learnHabit(ctx, d, a) })
 		g.Go(func(ctx context.Context) error { return w.keep(ctx, d, a) })
 	}
+	if len(recorded) > 0 {
+		g.Go(func(ctx context.Context) error { return w.afterItsWeek(ctx, d, recorded[0]) })
+	}
 	return g.Wait()
 }
 
