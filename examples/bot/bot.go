@@ -13,7 +13,8 @@
 //	           limit, send
 //
 // main.go posts the updates of testdata, on a DynamoDB inside the process,
-// makes the worker die twice, and prints the tables.
+// makes the worker die twice, prints why there are no thanks, and at the end the
+// tables.
 //
 // # What happens once
 //
@@ -151,6 +152,7 @@ type Worker struct {
 	Activities *activity.Store
 	Limits     *counter.Store
 	Send       func(context.Context, Reply) error
+	Silent     func(why string) // called where a message gets no thanks
 }
 
 // Reply is a message of the bot, for Telegram's sendMessage.
@@ -173,7 +175,7 @@ func NewWorker(db *dynamodb.Client, now func() time.Time, q Queue, send func(con
 	if err != nil {
 		return nil, err
 	}
-	return &Worker{Queue: q, Messages: messages, Activities: activities, Limits: limits, Send: send}, nil
+	return &Worker{Queue: q, Messages: messages, Activities: activities, Limits: limits, Send: send, Silent: func(string) {}}, nil
 }
 
 // Next works on one delivery. After an error that delivery comes again, to this
@@ -219,6 +221,7 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 	}
 	what, ok := strings.CutPrefix(m.Text, "/done ")
 	if !ok {
+		w.Silent("nothing was done")
 		return nil
 	}
 	_, err = w.Activities.Record(ctx, activity.Activity{
@@ -233,7 +236,11 @@ func (w *Worker) handle(ctx context.Context, body string) error {
 		return nil
 	case err != nil:
 		return err
-	case !grant.First(): // used up, or an earlier delivery sent
+	case grant.Refused():
+		w.Silent(fmt.Sprintf("limit reached, %d of %d today", grant.Used, grant.Cap))
+		return nil
+	case !grant.First(): // an earlier delivery sent, or died before it did
+		w.Silent(fmt.Sprintf("delivered again, already counted (%d of %d today)", grant.Used, grant.Cap))
 		return nil
 	}
 	// If Send fails, the delivery comes again and finds a Duplicate.

@@ -32,10 +32,10 @@ func Example() {
 	//   → Thanks, Ann: dishes ✓ (1 of 3 today)
 	// Ann: /done dishes
 	//   answered 200
-	//   no thanks
+	//   no thanks: delivered again, already counted (1 of 3 today)
 	// Bo: Who did the dishes?
 	//   answered 200
-	//   no thanks
+	//   no thanks: nothing was done
 	// Bo: /done laundry
 	//   answered 200
 	//   the worker dies; the next one gets the delivery again
@@ -43,13 +43,13 @@ func Example() {
 	// Ann: /done windows
 	//   answered 200
 	//   the worker dies; the next one gets the delivery again
-	//   no thanks
+	//   no thanks: delivered again, already counted (3 of 3 today)
 	// Bo: /done shopping
 	//   answered 200
-	//   no thanks
+	//   no thanks: limit reached, 3 of 3 today
 	// (no message)
 	//   answered 200
-	//   no thanks
+	// the next day
 	// Ann: /done dishes
 	//   answered 200
 	//   → Thanks, Ann: dishes ✓ (1 of 3 today)
@@ -68,8 +68,8 @@ func Example() {
 	//   2026-03-10  Bo: shopping
 	//   2026-03-11  Ann: dishes
 	// bot-limits
-	//   2026-03-10  3 of 3
-	//   2026-03-11  1 of 3
+	//   2026-03-10  3 of 3 used
+	//   2026-03-11  1 of 3 used
 }
 
 // kill says where and how the worker is killed.

@@ -56,13 +56,18 @@ func run(ctx context.Context, out io.Writer) error {
 	db := server.Client(func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 	now := func() time.Time { return time.Date(2026, 3, 11, 12, 0, 0, 0, time.UTC) } // in production: nil
 	queue := &lone{Memory: Memory{Bodies: make(chan string, 100), Again: time.Hour}}
-	sent := false
 	send := func(_ context.Context, r Reply) error {
-		sent = true
 		_, err := fmt.Fprintf(out, "  → %s\n", r.Text)
 		return err
 	}
-	worker, err := NewWorker(db, now, queue, send)
+	start := func() (*Worker, error) {
+		worker, err := NewWorker(db, now, queue, send)
+		if err == nil {
+			worker.Silent = func(why string) { fmt.Fprintln(out, "  no thanks:", why) }
+		}
+		return worker, err
+	}
+	worker, err := start()
 	if err != nil {
 		return err
 	}
@@ -70,22 +75,23 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	line := 0
+	line, today := 0, tzclock.Date{}
 	for update := range strings.Lines(updates) {
-		fmt.Fprintln(out, parse(update))
+		u := parse(update)
+		if day := u.day(today); day != today && line > 0 {
+			fmt.Fprintln(out, "the next day")
+		}
+		today = u.day(today)
+		fmt.Fprintln(out, u)
 		fmt.Fprintln(out, "  answered", post(Webhook{secret, queue}, secret, update))
-		sent = false
 		if line++; deaths[line].Do != nil {
 			server.Tap().Inject(deaths[line])
 		}
 		for worker.Next(ctx) != nil {
 			fmt.Fprintln(out, "  the worker dies; the next one gets the delivery again")
-			if worker, err = NewWorker(db, now, queue, send); err != nil {
+			if worker, err = start(); err != nil {
 				return err
 			}
-		}
-		if !sent {
-			fmt.Fprintln(out, "  no thanks")
 		}
 	}
 	return show(ctx, out, worker)
@@ -126,6 +132,14 @@ func (u Update) String() string {
 	return u.Message.From.Name + ": " + u.Message.Text
 }
 
+// day returns the day of the update's message, by default the one before.
+func (u Update) day(before tzclock.Date) tzclock.Date {
+	if u.Message == nil {
+		return before
+	}
+	return tzclock.Stockholm.Date(time.Unix(u.Message.Date, 0))
+}
+
 // post posts an update as Telegram does, and returns the status of the answer.
 func post(w Webhook, secret, update string) int {
 	r := httptest.NewRequest(http.MethodPost, "/telegram", strings.NewReader(update))
@@ -157,7 +171,7 @@ func show(ctx context.Context, out io.Writer, w *Worker) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "  %s  %d of %d\n", day, count.Used, ThanksADay)
+		fmt.Fprintf(out, "  %s  %d of %d used\n", day, count.Used, ThanksADay)
 	}
 	return nil
 }

@@ -292,6 +292,7 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Left", Call: func(ctx context.Context) error { return s.Left(ctx, "5001", home) }},
 		{Func: "Store.Moved", Call: func(ctx context.Context) error { return s.Moved(ctx, home, "-5", at(t, 1)) }},
 		{Func: "Store.Members", Call: func(ctx context.Context) error { _, err := s.Members(ctx, home); return err }},
+		{Func: "Store.Lived", Call: func(ctx context.Context) error { _, err := s.Lived(ctx, home); return err }},
 		{Func: "Store.Households", Call: func(ctx context.Context) error { _, err := s.Households(ctx); return err }},
 	}, s)
 }

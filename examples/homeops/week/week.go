@@ -166,10 +166,13 @@ type Recompute struct {
 	Household string
 	Members   []string  // more than 16 get no balances, which are for every two of them
 	Of        time.Time // any time in the week
+	// Former are members only if the week was last computed for this household with
+	// them, as that of somebody who has moved out since.
+	Former []string
 }
 
 // Recompute brings the week's rows up to date with its activities, and returns the
-// members' summaries in the order of Members. It may be repeated at any time, also
+// members' summaries in the order of Members, then Former. It may be repeated at any time, also
 // after an error. What is recorded or taken back while it runs may be left to the
 // next Recompute. The error is record.ErrContended if other writers won one of the
 // rows in each of 16 attempts.
@@ -178,8 +181,18 @@ type Recompute struct {
 // activities. For n members there are r = n + n·(n−1)/2 rows: r requests and RCU
 // to read them, 1 request for each MB and 1 RCU for each 4 KB of the week, r
 // requests and WCU to write. Each attempt that other writers won adds the price of
-// the week and of the writing.
+// the week and of the writing. 1 request and 1 RCU for each of Former.
 func (s *Store) Recompute(ctx context.Context, r Recompute) ([]Summary, error) {
+	r.Members = slices.Clone(r.Members)
+	for _, user := range r.Former {
+		one, ok, err := s.Summary(ctx, user, Period(s.zone.Date(r.Of)))
+		if err != nil {
+			return nil, err
+		}
+		if ok && one.Household == r.Household {
+			r.Members = append(r.Members, user)
+		}
+	}
 	rows := rowsOf(s.blank(r)) // for their keys
 	seen, won := make([]record.Item, len(rows)), make([]bool, len(rows))
 	each := func(do func(i int) error) error {

@@ -101,10 +101,14 @@ func (w *Worker) keep(ctx context.Context, d delivery, a activity.Activity) erro
 	return w.bestEffort(ctx, d, "promise", err)
 }
 
-// members are those who live in a household, by name. Their id is added if they
-// have no name, or if another has the same.
-func (w *Worker) members(ctx context.Context, scope string) (all []person, _ error) {
+// members are those who live in a household, by name.
+func (w *Worker) members(ctx context.Context, scope string) ([]person, error) {
 	found, err := w.Profiles.Members(ctx, scope)
+	return byName(found), err
+}
+
+// byName adds somebody's id if they have no name, or if another has the same.
+func byName(found []profile.Profile) (all []person) {
 	for _, p := range found {
 		who := person{id: p.User, said: p.Name}
 		if p.Name == "" || slices.ContainsFunc(found, func(o profile.Profile) bool { return o.Name == p.Name && o.User != p.User }) {
@@ -112,28 +116,57 @@ func (w *Worker) members(ctx context.Context, scope string) (all []person, _ err
 		}
 		all = append(all, who)
 	}
-	return all, err
+	return all
 }
 
 // shares brings the rows of a week up to date and returns what it came to for
 // each member of the household.
 func (w *Worker) shares(ctx context.Context, scope string, of time.Time) (period string, all []dialog.Share, _ error) {
-	people, err := w.members(ctx, scope)
-	if err != nil || len(people) == 0 {
+	lived, err := w.Profiles.Lived(ctx, scope)
+	if err != nil {
 		return "", nil, err
 	}
-	r := week.Recompute{Household: scope, Of: of}
-	for _, p := range people {
-		r.Members = append(r.Members, p.id)
-	}
-	found, err := w.Weeks.Recompute(ctx, r)
-	for i, s := range found {
+	people := byName(lived)
+	found, err := w.recompute(ctx, scope, of, lived)
+	for _, s := range found {
 		period = s.Period
+		at := slices.IndexFunc(people, func(p person) bool { return p.id == s.User })
 		all = append(all, dialog.Share{
-			Person: people[i].said, Chores: s.Chores, Recovery: s.Recovery, Net: s.Net, Fairness: s.Fairness, Highlights: s.Highlights,
+			Person: people[at].said, Chores: s.Chores, Recovery: s.Recovery, Net: s.Net, Fairness: s.Fairness, Highlights: s.Highlights,
 		})
 	}
 	return period, all, err
+}
+
+// recompute brings the rows of a week up to date. Members are those who live in the
+// household now. Of a week that is over they are those who lived there at its end:
+// nobody who came later, and also those for whom it was computed before they left.
+func (w *Worker) recompute(ctx context.Context, scope string, of time.Time, lived []profile.Profile) ([]week.Summary, error) {
+	r := week.Recompute{Household: scope, Of: of}
+	_, end := w.Zone.Week(of)
+	over := !w.Now().Before(end)
+	for _, p := range lived {
+		switch {
+		case p.Household == scope && (!over || p.HouseholdEvent.Time().Before(end)):
+			r.Members = append(r.Members, p.User)
+		case over:
+			r.Former = append(r.Former, p.User)
+		}
+	}
+	if len(lived) == 0 {
+		return nil, nil
+	}
+	return w.Weeks.Recompute(ctx, r)
+}
+
+// afterItsWeek brings up to date the week of a deed that became known when the week
+// was over: no job will.
+func (w *Worker) afterItsWeek(ctx context.Context, d delivery, a activity.Activity) error {
+	if _, end := w.Zone.Week(a.Event.Time()); w.Now().Before(end) {
+		return nil
+	}
+	_, _, err := w.shares(ctx, a.Scope, a.Event.Time())
+	return w.bestEffort(ctx, d, "week", err)
 }
 
 // about notes what people say of themselves.

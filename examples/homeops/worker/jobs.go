@@ -17,7 +17,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
-	"github.com/homeops/ddbpatterns/examples/homeops/week"
 )
 
 // When jobs are due, in hours of the household's zone.
@@ -147,13 +146,14 @@ func (w *Worker) unasked(ctx context.Context, d delivery, m msg, text string) er
 // after the summary, and shows who carries most.
 func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 	day := w.Zone.Date(m.Time()).AddDays(-1)
-	members, err := w.Profiles.Members(ctx, m.scope)
+	lived, err := w.Profiles.Lived(ctx, m.scope)
 	if err != nil {
 		return critical("members", err)
 	}
-	over := week.Recompute{Household: m.scope, Of: w.Zone.Start(day)}
-	for _, p := range members {
-		over.Members = append(over.Members, p.User)
+	for _, p := range lived {
+		if p.Household != m.scope {
+			continue
+		}
 		ev, err := event.New(w.Zone.Start(day), "interactions", p.User, day.String())
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 			return err
 		}
 	}
-	_, err = w.Weeks.Recompute(ctx, over)
+	_, err = w.recompute(ctx, m.scope, w.Zone.Start(day), lived)
 	return critical("week", err)
 }
 

@@ -8,7 +8,10 @@ import (
 	"github.com/homeops/ddbpatterns/pattern"
 )
 
-// learnEffort moves the person's average effort for the activity.
+// learnEffort moves the person's average effort for the activity. An average is not a
+// sum: its row remembers the 32 latest events, which is part of the format, so a deed
+// that arrives after 32 later ones of this person and activity is in every sum and not
+// in the average. The log says so.
 func (w *Worker) learnEffort(ctx context.Context, d delivery, a activity.Activity) error {
 	_, err := w.Effort.Observe(ctx, ema.Observe{Subject: a.Actor, Metric: a.Name, Event: a.Event, Value: a.Effort})
 	return w.bestEffort(ctx, d, "effort", err)

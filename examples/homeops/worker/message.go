@@ -292,6 +292,9 @@ func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activ
 		g.Go(func() error { return w.learnHabit(ctx, d, a) })
 		g.Go(func() error { return w.keep(ctx, d, a) })
 	}
+	if len(recorded) > 0 {
+		g.Go(func() error { return w.afterItsWeek(ctx, d, recorded[0]) })
+	}
 	var err error
 	if silent == "" {
 		err = w.praise(ctx, d, m, recorded)

@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // timeToAnswer is how long somebody may take to reply to the bot before they have
@@ -48,11 +49,11 @@ func (w *Worker) spoke(ctx context.Context, d delivery, user string, ev event.Ev
 	return w.bestEffort(ctx, d, "spoken", w.Profiles.Spoke(ctx, user, ev))
 }
 
-// meet notes who the sender is, if the profile does not say so: on first contact,
-// and when they are called something else. From then on questions may use the name
-// that Telegram has for them, unless it means somebody else or is not a name. It
-// comes last, so that a message means the same on a redelivery. It writes the
-// profile last, so that the next delivery repeats a meet that broke off.
+// meet notes who the sender is, if the profile does not say so: on first contact, in
+// each group, and when they are called something else. From then on questions may use
+// the name that Telegram has for them. It comes last, so that a message means the same
+// on a redelivery. It writes the profile last, so that the next delivery, or else the
+// next message, repeats a meet that broke off.
 func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile) error {
 	same := profile.Change{User: m.person.Key(), Event: m.event, Chat: m.chat}
 	change := same
@@ -62,15 +63,28 @@ func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile)
 			change.Language = string(dialog.Swedish)
 		}
 	}
+	var learn []string // in which chats to learn the name
 	if m.name() != p.Name {
-		change.Name = m.name()
+		change.Name, learn = m.name(), p.Chats
 	}
 	// If their message overtook the chat's move, they live in the group that
 	// the chat was before, too.
 	if !m.Chat.Private() && (p.HouseholdEvent.IsZero() || p.Household == m.chat && m.scope != m.chat) {
 		change.Household = m.scope
 	}
-	if !m.Chat.Private() && !slices.Contains(p.Chats, m.chat) {
+	wrote := m.Chat.Private() || slices.Contains(p.Chats, m.chat)
+	if !m.Chat.Private() && (!wrote || change != same) {
+		learn = append(slices.Clone(learn), m.chat)
+	}
+	for _, chat := range learn {
+		if err := w.call(ctx, m, chat); err != nil {
+			bad := w.bestEffort(ctx, d, "display name", err)
+			if bad != nil || verdict.Of(err).Kind == verdict.Retry {
+				return bad
+			}
+		}
+	}
+	if !wrote {
 		if err := w.bestEffort(ctx, d, "chat", w.Profiles.Wrote(ctx, change.User, m.chat)); err != nil {
 			return err
 		}
@@ -78,16 +92,26 @@ func (w *Worker) meet(ctx context.Context, d delivery, m msg, p profile.Profile)
 	if change == same {
 		return nil
 	}
-	if !m.Chat.Private() && dialog.Callable(m.name()) {
-		_, err := w.Names.Put(ctx, alias.Put{Scope: m.scope, Phrase: m.name(), Name: change.User, Event: m.event, Actor: change.User})
-		if _, taken := errors.AsType[*alias.TakenError](err); taken {
-			err = nil
-		}
-		if err := w.bestEffort(ctx, d, "display name", err); err != nil {
+	return w.bestEffort(ctx, d, "first contact", w.Profiles.Change(ctx, change))
+}
+
+// call learns in a chat what the sender is called, unless it is not a name or means
+// somebody else there.
+func (w *Worker) call(ctx context.Context, m msg, chat string) (err error) {
+	if !dialog.Callable(m.name()) {
+		return nil
+	}
+	scope := m.scope
+	if chat != m.chat {
+		if scope, err = w.Moves.Scope(ctx, chat); err != nil {
 			return err
 		}
 	}
-	return w.bestEffort(ctx, d, "first contact", w.Profiles.Change(ctx, change))
+	_, err = w.Names.Put(ctx, alias.Put{Scope: scope, Phrase: m.name(), Name: m.person.Key(), Event: m.event, Actor: m.person.Key()})
+	if _, taken := errors.AsType[*alias.TakenError](err); taken {
+		return nil
+	}
+	return err
 }
 
 // judge learns whether the person answered what the bot said to them last. That
