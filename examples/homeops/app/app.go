@@ -73,7 +73,7 @@ func New(o Options) (*App, error) {
 	acts := keep(activity.New(o.DB, c.ActivitiesTable, &activity.Config{Now: o.Now}))(&errs)
 	habits := keep(pattern.New(o.DB, c.HomeopsTable, Zone, &pattern.Config{Now: o.Now}))(&errs)
 	weeks := keep(week.New(o.DB, c.HomeopsTable, acts, Zone, o.Now))(&errs)
-	deps := worker.Deps{
+	lib := worker.Library{
 		Activities: acts,
 		Messages:   keep(message.New(o.DB, c.MessagesTable, &message.Config{Now: o.Now, Retention: c.MessagesRetention}))(&errs),
 		Limits:     keep(counter.New(o.DB, c.CountersTable, Zone, &counter.Config{Now: o.Now}))(&errs),
@@ -83,33 +83,32 @@ func New(o Options) (*App, error) {
 		Effort:     keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now}))(&errs),
 		Prefs:      keep(ema.New(o.DB, c.HomeopsTable, &ema.Config{Now: o.Now, Prefix: "PREF", Names: map[string]string{"ema": "value"}}))(&errs),
 		Seen:       keep(ledger.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention, MaxAttempts: 1}))(&errs),
-		DM:         keep(dmstatus.New(o.DB, c.HomeopsTable, o.Now))(&errs),
-		Moves:      keep(moved.New(o.DB, c.HomeopsTable, o.Now))(&errs),
-		Profiles:   keep(profile.New(o.DB, c.HomeopsTable, o.Now))(&errs),
-		Promises:   keep(promise.New(o.DB, c.HomeopsTable, o.Now))(&errs),
-		Weeks:      weeks,
-		Planner:    keep(planner.New(o.DB, c.HomeopsTable, weeks, habits))(&errs),
 		Memory:     keep(memory.New(acts, Zone))(&errs),
-		Queue:      o.Queue,
-		Sender:     o.Sender,
-		BotID:      botID(c.TelegramToken),
-		Zone:       Zone,
-		Quiet:      c.Quiet,
-		Now:        o.Now,
-		Log:        o.Log,
-		Observe:    o.Observe,
+	}
+	records := worker.Records{
+		DM:       keep(dmstatus.New(o.DB, c.HomeopsTable, o.Now))(&errs),
+		Moves:    keep(moved.New(o.DB, c.HomeopsTable, o.Now))(&errs),
+		Profiles: keep(profile.New(o.DB, c.HomeopsTable, o.Now))(&errs),
+		Promises: keep(promise.New(o.DB, c.HomeopsTable, o.Now))(&errs),
+		Weeks:    weeks,
+		Planner:  keep(planner.New(o.DB, c.HomeopsTable, weeks, habits))(&errs),
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if deps.Classifier = (classify.Words{}); o.Classifier != nil {
-		of, err := o.Classifier(deps.Phrases)
+	outside := worker.Outside{Queue: o.Queue, Classifier: classify.Words{}, Sender: o.Sender, BotID: botID(c.TelegramToken)}
+	if o.Classifier != nil {
+		of, err := o.Classifier(lib.Phrases)
 		if err != nil {
 			return nil, err
 		}
-		if deps.Classifier, err = once.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention}, of); err != nil {
+		if outside.Classifier, err = once.New(o.DB, c.LedgerTable, &ledger.Config{Now: o.Now, Retention: c.LedgerRetention}, of); err != nil {
 			return nil, err
 		}
+	}
+	deps := worker.Deps{
+		Library: lib, Records: records, Outside: outside, Log: o.Log, Observe: o.Observe,
+		Clock: worker.Clock{Zone: Zone, Quiet: c.Quiet, Now: o.Now},
 	}
 	return &App{Deps: deps, Worker: worker.New(deps), db: o.DB}, nil
 }

@@ -39,6 +39,18 @@ const (
 
 // Deps is what a Worker works with. All fields except Observe are needed.
 type Deps struct {
+	Library
+	Records
+	Outside
+	Clock
+	Log *slog.Logger
+
+	// Observe is told what became of every delivery.
+	Observe func(context.Context, Report)
+}
+
+// Library is the stores of the library's packages.
+type Library struct {
 	Messages   *message.Store
 	Activities *activity.Store
 	Limits     *counter.Store
@@ -49,25 +61,31 @@ type Deps struct {
 	Prefs      *ema.Store
 	Seen       *ledger.Store // what was said; with MaxAttempts 1, see sayOnce
 	Memory     *memory.Memory
-	DM         *dmstatus.Store
-	Moves      *moved.Store
-	Profiles   *profile.Store
-	Promises   *promise.Store
-	Weeks      *week.Store
-	Planner    *planner.Planner
+}
 
+// Records is the application's own.
+type Records struct {
+	DM       *dmstatus.Store
+	Moves    *moved.Store
+	Profiles *profile.Store
+	Promises *promise.Store
+	Weeks    *week.Store
+	Planner  *planner.Planner
+}
+
+// Outside is what else is talked to.
+type Outside struct {
 	Queue      queue.Queue // takes what is refused, and what comes later
 	Classifier classify.Classifier
 	Sender     telegram.Sender
 	BotID      int64
+}
 
+// Clock is the time, and the household's day.
+type Clock struct {
 	Zone  tzclock.Zone
 	Quiet tzclock.Quiet
 	Now   func() time.Time
-	Log   *slog.Logger
-
-	// Observe is told what became of every delivery.
-	Observe func(context.Context, Report)
 }
 
 // Worker processes deliveries. It is safe for concurrent use.
