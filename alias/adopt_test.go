@@ -56,6 +56,14 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
+func TestTheFirstOfTwoOlderSpellingsCounts(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANT")}))
+	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("Pant"), "canonicalActivity": s("diskning")}))
+	f.resolves(t, chat, "pant", "pantning")
+}
+
 // Rows of normal form 1 that differ in normal form 2: they have events, and
 // some were forgotten.
 func TestAdoptRowsOfNormalForm1(t *testing.T) {

@@ -128,6 +128,10 @@ func TestDiffNamesEachDifference(t *testing.T) {
 			{What: "index by-date", Want: "(day S)", InPlace: true},
 			{What: "index by-day", Got: "(day S)", Tolerated: true, InPlace: true},
 		}},
+		"no index": {func(t *schema.Table) { t.Indexes = nil }, []schema.Difference{
+			{What: "index by-day", Got: "(day S)", Tolerated: true, InPlace: true},
+			{What: "index by-user", Got: "(userId N, timestamp N)", Tolerated: true, InPlace: true},
+		}},
 		"another type of an attribute of the table's key": {
 			func(t *schema.Table) {
 				t.Key.Sort.Type = types.ScalarAttributeTypeS
