@@ -90,13 +90,14 @@ func TestDoubtAsks(t *testing.T) {
 }
 
 // Most deeds of ordinary sentences are found, and hardly anything else is. One of
-// the three tables was seen while the rules were made, one was written with them,
-// and one was not seen.
+// the tables was seen while the rules were made, one was written with them, and two
+// were not seen. Half of food, by somebody who had not read the rules, is about food,
+// done chores and traps.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	// Recall is lowest for wordings that no list has: nothing is recorded of them.
 	for half, floor := range map[string]struct{ precision, recall float64 }{
-		"open": {0.99, 0.95}, "own": {1, 1}, "kept": {0.95, 0.70},
+		"open": {0.99, 0.95}, "own": {1, 1}, "kept": {0.95, 0.70}, "food": {0.95, 0.85},
 	} {
 		t.Run(half, func(t *testing.T) {
 			t.Parallel()
