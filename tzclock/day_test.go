@@ -47,6 +47,23 @@ func rules(t *testing.T, rule string) tzclock.Zone {
 	return zone
 }
 
+// Newfoundland's clocks went back from 0:01 of the new day to 23:01 of the old one, so
+// its first minute is part of the old day.
+func TestAMinuteThatIsShownTwice(t *testing.T) {
+	t.Parallel()
+	z := tzclock.MustLoad("America/St_Johns")
+	change := time.Date(2010, 11, 7, 2, 31, 0, 0, time.UTC)
+	old := tzclock.Date{Year: 2010, Month: 11, Day: 6}
+	for _, at := range []time.Time{change.Add(-30 * time.Second), change, change.Add(58 * time.Minute)} {
+		if got := z.Date(at); got != old {
+			t.Errorf("%v is part of %v, want %v", at.In(z.Location()), got, old)
+		}
+	}
+	if got := z.Start(old.AddDays(1)); !got.Equal(change.Add(59 * time.Minute)) {
+		t.Errorf("the new day starts at %v", got)
+	}
+}
+
 func TestWeek(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ date, start, end string }{
