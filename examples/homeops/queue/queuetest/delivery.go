@@ -22,7 +22,6 @@ func deliveryTests() []Test {
 		{"EmptyAttributes", Settings{}, emptyAttributes},
 		{"AttributesAreCopied", Settings{}, attributesAreCopied},
 		{"Hidden", Settings{Visibility: short}, hidden},
-		{"ReleaseAtOnce", Settings{}, releaseAtOnce},
 		{"ReleaseLater", Settings{}, releaseLater},
 		{"ReleaseFarAhead", Settings{Visibility: short}, releaseFarAhead},
 		{"Delete", Settings{Visibility: short}, deleted},
@@ -35,7 +34,6 @@ func deliveryTests() []Test {
 		{"EndedContext", Settings{}, endedContext},
 		{"BadCharacters", Settings{}, badCharacters},
 		{"TooLarge", Settings{MaxBytes: 2000}, tooLarge},
-		{"OfTheGreatestSize", Settings{}, ofTheGreatestSize},
 		{"ConcurrentReceivers", Settings{}, concurrentReceivers},
 		{"Depth", Settings{}, depth},
 	}
@@ -108,19 +106,6 @@ func hidden(t *T) {
 	}
 	if second.ID != first.ID || second.Receives != 2 || second.Receipt == first.Receipt {
 		t.errorf("received %+v, then %+v", first, second)
-	}
-}
-
-func releaseAtOnce(t *T) {
-	t.send("hej", nil)
-	m := t.receive()
-	began := time.Now()
-	t.must("Release", t.Queue.Release(t.ctx, m.Receipt, 0))
-	if again := t.receive(); again.ID != m.ID || again.Receives != 2 || again.Receipt == m.Receipt {
-		t.errorf("received %+v, then %+v", m, again)
-	}
-	if passed := time.Since(began); passed > soon {
-		t.errorf("came back after %v", passed)
 	}
 }
 
@@ -308,19 +293,6 @@ func tooLarge(t *T) {
 	t.send(strings.Repeat("x", room), chat)
 	if m := t.receive(); len(m.Body) != room {
 		t.errorf("of %d bytes %d came", room, len(m.Body))
-	}
-}
-
-func ofTheGreatestSize(t *T) {
-	for _, letter := range []string{"x", "å"} {
-		size := t.Settings.MaxBytes - len(queue.ChatID+"String"+"-5")
-		body := strings.Repeat(letter, size/len(letter))
-		t.send(body, map[string]string{queue.ChatID: "-5"})
-		m := t.receive()
-		if m.Body != body {
-			t.errorf("of %d bytes %d came", len(body), len(m.Body))
-		}
-		t.must("Delete", t.Queue.Delete(t.ctx, m.Receipt))
 	}
 }
 

@@ -21,9 +21,6 @@ func letterTests() []Test {
 		{"Refused", Settings{}, refused},
 		{"RefusedTooLarge", Settings{MaxBytes: 2000}, refusedTooLarge},
 		{"LettersAreHidden", Settings{}, lettersAreHidden},
-		{"LetterDeleted", Settings{}, letterDeleted},
-		{"GoneLetterReceipts", Settings{}, goneLetterReceipts},
-		{"BatchOfLetters", Settings{}, batchOfLetters},
 		{"SentAgain", Settings{}, sentAgain},
 	}
 }
@@ -167,50 +164,6 @@ func lettersAreHidden(t *T) {
 		t.errorf("received %+v, then %+v", first, second)
 	}
 	t.noLetter("hidden for a minute")
-}
-
-func letterDeleted(t *T) {
-	t.must("Refuse", t.Queue.Refuse(t.ctx, []byte("{"), nil, "no JSON"))
-	t.must("DeadLetters.Delete", t.letters.Delete(t.ctx, t.letter(time.Second).Receipt))
-	for began := time.Now(); time.Since(began) < short; t.wait(pause) {
-		t.noLetter("deleted")
-	}
-	t.depth(queue.Depth{})
-}
-
-func goneLetterReceipts(t *T) {
-	t.must("Refuse", t.Queue.Refuse(t.ctx, []byte("{"), nil, "no JSON"))
-	letter := t.letter(time.Minute)
-	for range 2 {
-		if err := t.letters.Delete(t.ctx, letter.Receipt); err != nil {
-			t.errorf("deleted again: %v", err)
-		}
-	}
-}
-
-func batchOfLetters(t *T) {
-	const letters, most = 12, 5
-	for i := range letters {
-		t.must("Refuse", t.Queue.Refuse(t.ctx, []byte(strconv.Itoa(i)), nil, "why"))
-	}
-	seen := map[string]int{}
-	t.until("all are received", func() bool {
-		batch, err := t.letters.Receive(t.ctx, most, time.Minute)
-		t.must("DeadLetters.Receive", err)
-		if len(batch) > most {
-			t.errorf("a batch of %d, asked for %d", len(batch), most)
-		}
-		for _, letter := range batch {
-			body, _ := letter.Content()
-			seen[string(body)]++
-		}
-		return len(seen) == letters
-	})
-	for body, times := range seen {
-		if times != 1 {
-			t.errorf("the letter %s came %d times, and is hidden", body, times)
-		}
-	}
 }
 
 // An operator sends a letter again: it begins anew.

@@ -76,21 +76,21 @@ func Tests() []Test {
 // a test in the list must fail.
 func Run(t *testing.T, b Backend) {
 	t.Helper()
-	if err := b.Check(); err != nil {
+	if err := b.check(); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range Tests() {
 		t.Run(test.Name, func(t *testing.T) {
 			t.Parallel()
-			if err := b.Judge(t, test); err != nil {
+			if err := b.judge(t, test); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// Check refuses differences that name no test of the suite, or give no reason.
-func (b Backend) Check() error {
+// check refuses differences that name no test of the suite, or give no reason.
+func (b Backend) check() error {
 	names := map[string]bool{}
 	for _, test := range Tests() {
 		names[test.Name] = true
@@ -107,10 +107,10 @@ func (b Backend) Check() error {
 	return nil
 }
 
-// Judge runs a test and returns nil if it passes, or fails in a known way. It
+// judge runs a test and returns nil if it passes, or fails in a known way. It
 // returns other failures. It also returns an error for a difference that has
 // vanished, unless it is one of Sometimes.
-func (b Backend) Judge(t *testing.T, test Test) error {
+func (b Backend) judge(t *testing.T, test Test) error {
 	t.Helper()
 	failures := b.try(t, test)
 	for _, d := range b.Differences {
