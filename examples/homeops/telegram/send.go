@@ -141,9 +141,13 @@ func (a answer) retryAfter() time.Duration {
 // longer wait would keep other chats waiting, too.
 const Patience = 2 * time.Second
 
+// Timeout is how long a Send takes at most: well below a delivery's time, or the
+// request to DynamoDB that comes after it would fail when Telegram hangs.
+const Timeout = 10 * time.Second
+
 // Send calls sendMessage. After a 429 that asks for no more than Patience it
 // waits and tries again, if the context allows that. A 429 that asks for more
-// is returned.
+// is returned. After Timeout it is unclear whether the message was sent.
 func (c *Client) Send(ctx context.Context, out Outgoing) (int64, error) {
 	if c.Token == "" {
 		return 0, &RefusedError{Description: "the Client has no Token"}
@@ -152,6 +156,8 @@ func (c *Client) Send(ctx context.Context, out Outgoing) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("telegram: %w", err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
 	for left := Patience; ; {
 		answer, err := c.post(ctx, body)
 		if err != nil {

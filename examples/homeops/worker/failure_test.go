@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -316,6 +317,34 @@ func TestWorkGivesBackAtShutdown(t *testing.T) {
 		again, err := b.queue.Receive(t.Context(), 1, 0)
 		if err != nil || len(again) != 1 || again[0].Receives != 2 {
 			t.Errorf("received again: %+v, %v", again, err)
+		}
+	})
+}
+
+// hanging is a Telegram that never answers.
+type hanging struct{}
+
+func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// When Telegram hangs, the delivery has time left for the database, and is done.
+func TestTelegramHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 0)
+		deps := b.Deps
+		deps.Sender = &telegram.Client{Token: "1:x", HTTP: &http.Client{Transport: hanging{}}}
+		b.enqueue(b.message(anna, "Vem diskade senast?"))
+		batch, err := b.queue.Receive(t.Context(), 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		worker.New(deps).Work(t.Context(), batch)
+		if took := time.Since(began); took != telegram.Timeout || b.last.Err != nil || b.last.Silent == "" || b.queue.Len() != 0 {
+			t.Errorf("%v, %d left, %+v", took, b.queue.Len(), b.last)
 		}
 	})
 }
