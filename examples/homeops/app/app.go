@@ -155,7 +155,7 @@ func (a *App) Tables(ttl bool) []schema.Table {
 func (a *App) Stores() []schema.Store {
 	only := schema.Only
 	return []schema.Store{
-		only(a.Messages, "Save", "FastConversation"),
+		only(a.Messages, "Save", "FastConversation", "InScope"),
 		only(a.Activities, "RecordAll", "OfEvent", "InScope"), only(a.Memory, "LastOf", "LastBy", "ThisWeek"),
 		only(a.Limits, "Take", "Add", "Refund", "Get"),
 		only(a.Phrases, "Put", "Correct", "Confirm", "Resolve", "All"), only(a.Names, "Put", "Match"),

@@ -222,6 +222,11 @@ var (
 		`(?:[^\pL\pM\pN]+(?:(?:men|utan|but)\s+)?(?:jag menade|det var|i meant|it was)\s+(.+?)[\s.!]*|[^\pL\pM\pN]*)$`)
 )
 
+var refusal = regexp.MustCompile(`(?i)^\s*(?:nej|nää|näe|nä|nope|no|inte|not)(?:[^\pL\pM\pN]|$)`)
+
+// Refuses reports whether a reply to a suggestion refuses it.
+func Refuses(text string) bool { return refusal.MatchString(text) }
+
 // Answer reads a reply to the bot's question; ok is false when it is neither
 // yes nor no.
 func Answer(text string) (_ Reply, ok bool) {

@@ -3,7 +3,7 @@
 //
 //	pk USER#<user>      sk PROFILE  type USER       telegramId   displayName   householdId   language   zone
 //	                                                nameEvent   householdEvent   languageEvent   zoneEvent
-//	                                                spoken   chats   createdAt   updatedAt
+//	                                                suggested   chats   createdAt   updatedAt
 //	pk MEMBERS#<scope>  sk <user>   type MEMBER     status joined   event   updatedAt
 //	pk HOUSEHOLDS       sk <scope>  type HOUSEHOLD  chatId   event   updatedAt
 //
@@ -49,9 +49,17 @@ type Profile struct {
 	Language       string       // "sv" or "en"; "" if nobody said
 	Zone           tzclock.Zone // zero: the household's
 	CreatedAt      time.Time
-	Chats          []string    // the groups they wrote in; an older version kept none
-	Spoken         event.Event // the message of theirs, or the job, on which the bot last wrote to them; zero: never, or judged
+	Chats          []string     // the groups they wrote in; an older version kept none
+	Suggested      []Suggestion // of the last days, the earliest first
 }
+
+// Suggestion is what the bot suggested to somebody.
+type Suggestion struct {
+	Event    event.Event // the job's
+	Activity string
+}
+
+func (s Suggestion) text() string { return s.Event.String() + " " + s.Activity }
 
 // Change is what an event says of somebody: at least one part. Empty parts stay
 // as they are.
@@ -101,8 +109,8 @@ func (s *Store) Actions() schema.Actions {
 		"Change":     update,
 		"Wrote":      update,
 		"Left":       update,
-		"Spoke":      update,
-		"Judged":     update,
+		"Suggest":    update,
+		"Forget":     update,
 		"Moved":      update,
 		"Members":    {"": {"GetItem", "Query"}},
 		"Lived":      {"": {"GetItem", "Query"}},
@@ -123,9 +131,15 @@ func Decode(row record.Item) (p Profile, err error) {
 	if zone := f.Text("zone"); zone != "" {
 		p.Zone, err = tzclock.Load(zone)
 	}
-	for attribute, ev := range map[string]*event.Event{"householdEvent": &p.HouseholdEvent, "spoken": &p.Spoken} {
-		if text := f.Text(attribute); text != "" {
-			err = errors.Join(err, ev.UnmarshalText([]byte(text)))
+	if text := f.Text("householdEvent"); text != "" {
+		err = errors.Join(err, p.HouseholdEvent.UnmarshalText([]byte(text)))
+	}
+	if noted, ok := row["suggested"].(*types.AttributeValueMemberSS); ok {
+		for _, text := range slices.Sorted(slices.Values(noted.Value)) {
+			ev, what, _ := strings.Cut(text, " ")
+			one := Suggestion{Activity: what}
+			err = errors.Join(err, one.Event.UnmarshalText([]byte(ev)))
+			p.Suggested = append(p.Suggested, one)
 		}
 	}
 	return p, errors.Join(err, f.Err())
@@ -187,7 +201,7 @@ func (s *Store) Change(ctx context.Context, c Change) error {
 //
 // Price: 1 request, 1 WCU.
 func (s *Store) Wrote(ctx context.Context, user, chat string) error {
-	up := expression.Add(expression.Name("chats"), chatSet(chat)).Set(expression.Name("type"), expression.Value("USER"))
+	up := expression.Add(expression.Name("chats"), setOf(chat)).Set(expression.Name("type"), expression.Value("USER"))
 	return s.update(ctx, user, up, expression.Not(expression.Name("chats").Contains(chat)))
 }
 
@@ -196,15 +210,15 @@ func (s *Store) Wrote(ctx context.Context, user, chat string) error {
 //
 // Price: 2 requests, 2 WCU.
 func (s *Store) Left(ctx context.Context, user, chat string) error {
-	home, set := expression.Name("householdId"), expression.Delete(expression.Name("chats"), chatSet(chat))
+	home, set := expression.Name("householdId"), expression.Delete(expression.Name("chats"), setOf(chat))
 	return cmp.Or(
 		s.update(ctx, user, expression.Remove(home).Remove(expression.Name("householdEvent")), home.Equal(expression.Value(chat))),
 		s.update(ctx, user, set, expression.Name("chats").Contains(chat)),
 	)
 }
 
-func chatSet(chat string) expression.ValueBuilder {
-	return expression.Value(&types.AttributeValueMemberSS{Value: []string{chat}})
+func setOf(text string) expression.ValueBuilder {
+	return expression.Value(&types.AttributeValueMemberSS{Value: []string{text}})
 }
 
 // ifBefore is the condition that the attribute is absent, or holds an event before
@@ -214,22 +228,22 @@ func ifBefore(attribute string, ev event.Event) expression.ConditionBuilder {
 	return name.AttributeNotExists().Or(name.LessThan(expression.Value(ev.String())))
 }
 
-// Spoke notes the event on which the bot wrote to somebody: a message of theirs, or
-// a job. A later event stays, and nothing is noted for somebody without a profile.
+// Suggest notes what is suggested to somebody, before it is said. It does not create
+// a profile.
 //
-// Price: 1 request, 1 WCU.
-func (s *Store) Spoke(ctx context.Context, user string, ev event.Event) error {
-	up := expression.Set(expression.Name("spoken"), expression.Value(ev.String()))
-	return s.update(ctx, user, up, expression.Name("pk").AttributeExists().And(ifBefore("spoken", ev)))
+// Price: 1 request, 1 WCU. A profile above 1 KB costs 1 WCU for each KB.
+func (s *Store) Suggest(ctx context.Context, user string, what Suggestion) error {
+	noted := expression.Name("suggested")
+	return s.update(ctx, user, expression.Add(noted, setOf(what.text())),
+		expression.Name("pk").AttributeExists().And(expression.Not(noted.Contains(what.text()))))
 }
 
-// Judged notes that it has been judged whether they answered what the bot wrote
-// on the event. A later event stays.
+// Forget removes the note of a suggestion.
 //
-// Price: 1 request, 1 WCU.
-func (s *Store) Judged(ctx context.Context, user string, ev event.Event) error {
-	spoken := expression.Name("spoken")
-	return s.update(ctx, user, expression.Remove(spoken), spoken.Equal(expression.Value(ev.String())))
+// Price: 1 request, 1 WCU. That of Suggest.
+func (s *Store) Forget(ctx context.Context, user string, what Suggestion) error {
+	noted := expression.Name("suggested")
+	return s.update(ctx, user, expression.Delete(noted, setOf(what.text())), noted.Contains(what.text()))
 }
 
 // update changes a profile, unless the condition refuses.

@@ -116,7 +116,6 @@ func TestTheItems(t *testing.T) {
 	wantHouseholds(t, s)
 	change(t, s, profile.Change{User: "5001", Event: at(t, -2), Name: "Anna", Household: home, Chat: home, Language: "sv"})
 	change(t, s, profile.Change{User: "5001", Event: at(t, -1), Zone: tzclock.Stockholm})
-	must(t, s.Spoke(t.Context(), "5001", at(t, -1)))
 	change(t, s, profile.Change{User: "5001", Event: at(t, -2), Name: "Anna", Household: home, Chat: home, Language: "sv"})
 	golden.Want(t, db.Client(), table, "testdata/profile.json", "pk", "sk")
 	golden.Want(t, db.Client(), table, "testdata/member.json", "pk", "sk")
@@ -136,39 +135,25 @@ func TestRowsOfTheOlderSystem(t *testing.T) {
 	wantProfile(t, s, want)
 }
 
-// Spoke keeps the latest event, and Judged removes only the one that it names.
-func TestSpoken(t *testing.T) {
+// A suggestion is noted once, and forgotten without the others.
+func TestSuggested(t *testing.T) {
 	t.Parallel()
 	db, s, _ := open(t)
-	must(t, s.Spoke(t.Context(), "5001", at(t, 1)))
-	must(t, s.Judged(t.Context(), "5001", at(t, 1)))
+	one, two := profile.Suggestion{Event: at(t, 1), Activity: "ta ut soporna"}, profile.Suggestion{Event: at(t, 2), Activity: "tvätt"}
+	must(t, s.Suggest(t.Context(), "5001", one))
+	must(t, s.Forget(t.Context(), "5001", one))
 	if _, ok, err := s.Get(t.Context(), "5001"); ok || err != nil {
 		t.Errorf("a profile of nothing but that: %v", err)
 	}
 	change(t, s, profile.Change{User: "5001", Event: at(t, 0), Name: "Anna"})
-	want := profile.Profile{User: "5001", Name: "Anna", CreatedAt: noon}
-	for _, step := range []struct {
-		do   func(context.Context, string, event.Event) error
-		ev   event.Event
-		want event.Event
-	}{
-		{s.Spoke, at(t, 2), at(t, 2)},
-		{s.Spoke, at(t, 1), at(t, 2)}, // late
-		{s.Spoke, at(t, 3), at(t, 3)},
-		{s.Judged, at(t, 2), at(t, 3)}, // what was said since is not judged
-		{s.Judged, at(t, 3), event.Event{}},
-		{s.Judged, at(t, 3), event.Event{}},
-		{s.Spoke, at(t, 4), at(t, 4)},
-	} {
-		if err := step.do(t.Context(), "5001", step.ev); err != nil {
-			t.Error(err)
-		}
-		want.Spoken = step.want
-		wantProfile(t, s, want)
+	want := profile.Profile{User: "5001", Name: "Anna", CreatedAt: noon, Suggested: []profile.Suggestion{one, two}}
+	for _, noted := range []profile.Suggestion{two, one, two} {
+		must(t, s.Suggest(t.Context(), "5001", noted))
 	}
+	wantProfile(t, s, want)
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
-	must(t, s.Judged(t.Context(), "5001", at(t, 4)))
-	want.Spoken = event.Event{}
+	must(t, s.Forget(t.Context(), "5001", one))
+	want.Suggested = want.Suggested[1:]
 	wantProfile(t, s, want)
 }
 
@@ -266,7 +251,7 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 
 func TestRowsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for attribute, value := range map[string]string{"zone": "Europe/Nowhere", "spoken": "yesterday", "householdEvent": "1", "createdAt": "once"} {
+	for attribute, value := range map[string]string{"zone": "Europe/Nowhere", "householdEvent": "1", "createdAt": "once"} {
 		db, s, table := open(t)
 		item := golden.Item(t, "testdata/profile.json")
 		item[attribute] = text(value)
@@ -286,8 +271,12 @@ func TestPrices(t *testing.T) {
 			return s.Change(ctx, profile.Change{User: "5001", Event: at(t, 0), Name: "Anna"})
 		}},
 		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := s.Get(ctx, "5001"); return err }},
-		{Func: "Store.Spoke", Call: func(ctx context.Context) error { return s.Spoke(ctx, "5001", at(t, 0)) }},
-		{Func: "Store.Judged", Call: func(ctx context.Context) error { return s.Judged(ctx, "5001", at(t, 0)) }},
+		{Func: "Store.Suggest", Call: func(ctx context.Context) error {
+			return s.Suggest(ctx, "5001", profile.Suggestion{Event: at(t, 0), Activity: "diskning"})
+		}},
+		{Func: "Store.Forget", Call: func(ctx context.Context) error {
+			return s.Forget(ctx, "5001", profile.Suggestion{Event: at(t, 0), Activity: "diskning"})
+		}},
 		{Func: "Store.Wrote", Call: func(ctx context.Context) error { return s.Wrote(ctx, "5001", home) }},
 		{Func: "Store.Left", Call: func(ctx context.Context) error { return s.Left(ctx, "5001", home) }},
 		{Func: "Store.Moved", Call: func(ctx context.Context) error { return s.Moved(ctx, home, "-5", at(t, 1)) }},

@@ -9,13 +9,11 @@
 //	classify    what does it say?           (no requests; two, one after the other, for a model's answer)
 //	record.go   record the activities     ∥ respond.go: is the chat moving fast?
 //	learn.go    effort, habit, promise    ∥ respond.go: take one of the day's replies, send
-//	person.go   what was said to the person is noted
 //
-// That is at most five dependent round trips when the phrases are cached. If
+// That is at most four dependent round trips when the phrases are cached. If
 // somebody else did it, reading their name takes one more. The reply is sent after
-// the third. Beside all that, person.go learns whether the person answered what the
-// bot said to them before. At the end it notes, on first contact, who they are and
-// where they live.
+// the third. At the end person.go notes, on first contact, who they are and where they
+// live.
 //
 // Learning waits for the record: if two deliveries at once classify
 // differently, the one that records first decides, and only its activities are

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
@@ -14,9 +15,12 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/job"
 	"github.com/homeops/ddbpatterns/examples/homeops/planner"
+	"github.com/homeops/ddbpatterns/examples/homeops/profile"
 	"github.com/homeops/ddbpatterns/examples/homeops/promise"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
+	"github.com/homeops/ddbpatterns/message"
+	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // When jobs are due, in hours of the household's zone.
@@ -25,8 +29,8 @@ const (
 	dayHour     = 4
 )
 
-// The bot makes no suggestions to a person who ignores more than this share of what
-// it says, of so many times at least.
+// Somebody who ignores more than this share of the suggestions, of so many at least,
+// gets one a week.
 const (
 	ignoresMost    = 0.8
 	ignoresSamples = 5
@@ -142,7 +146,7 @@ func (w *Worker) unasked(ctx context.Context, d delivery, m msg, text string) er
 }
 
 // day learns how often each member wrote to the bot on the day that is over, even
-// if never, and brings its week up to date. That adds what was done on Sunday
+// if never, and whether they ignored what was suggested to them. It brings its week up to date. That adds what was done on Sunday
 // after the summary, and shows who carries most.
 func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 	day := w.Zone.Date(m.Time()).AddDays(-1)
@@ -162,7 +166,7 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 		if err == nil {
 			_, err = w.Prefs.Observe(ctx, ema.Observe{Subject: p.User, Metric: InteractionFrequency, Event: ev, Value: float64(count.Used)})
 		}
-		if err := w.bestEffort(ctx, d, "interactions", err); err != nil {
+		if err := cmp.Or(w.bestEffort(ctx, d, "interactions", err), w.learnIgnored(ctx, d, m, p, day)); err != nil {
 			return err
 		}
 	}
@@ -170,35 +174,58 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 	return critical("week", err)
 }
 
-// suggest says what somebody usually does now, unless they ignore the bot or it
-// would disturb. As with praise, it is one of the day's replies.
+// suggest says what somebody usually does now, unless they mostly ignore that or it
+// would disturb. As with praise, it is one of the day's replies. Who is meant is noted
+// first: the day's end asks what came of it, and a redelivery means nobody else.
 func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
 	if w.Now().Sub(m.Time()) > time.Hour {
 		d.report.Silent = silentOld
 		return nil
 	}
-	s, ok, err := w.idea(ctx, m)
-	if err != nil || !ok {
+	of, what, err := w.idea(ctx, m)
+	if err != nil || what == "" {
 		return critical("suggest", err)
 	}
-	of := s.View.Profile
-	rate, _, err := w.Prefs.Get(ctx, of.User, IgnoreRate)
-	if err != nil || rate.Samples >= ignoresSamples && rate.Value > ignoresMost {
+	weekAgo := w.Zone.Date(m.Time()).AddDays(-7)
+	lately := slices.ContainsFunc(of.Suggested, func(s profile.Suggestion) bool {
+		return s.Event != m.event && weekAgo.Before(w.Zone.Date(s.Event.Time()))
+	})
+	rate, _, err := w.Prefs.Get(ctx, of.User, IgnoresSuggestions)
+	if err != nil || rate.Samples >= ignoresSamples && rate.Value > ignoresMost && lately {
 		return critical("ignore rate", err)
 	}
 	if d.report.Silent, err = w.silence(ctx, d, m); err != nil || d.report.Silent != "" {
 		return err
 	}
-	lang := dialog.Lang(of.Language)
-	text := dialog.Suggestion(lang, of.Name, classify.VerbOf(s.Activity, lang == dialog.English), s.Activity)
-	err = w.say(ctx, d, m, speech{text: text, grant: counter.Take{Key: m.scope, Event: m.event, Weight: 1, Cap: RepliesADay}})
-	return cmp.Or(err, w.spoke(ctx, d, of.User, m.event))
+	note := profile.Suggestion{Event: m.event, Activity: what}
+	if err := w.Profiles.Suggest(ctx, of.User, note); err != nil {
+		return critical("note", err)
+	}
+	err = w.say(ctx, d, m, speech{text: suggestionTo(of, what), grant: counter.Take{Key: m.scope, Event: m.event, Weight: 1, Cap: RepliesADay}})
+	if err == nil && !d.report.spoke {
+		err = w.bestEffort(ctx, d, "forget", w.Profiles.Forget(ctx, of.User, note))
+	}
+	return err
 }
 
-// idea is the best suggestion. Habits alone mostly rule out all. What else is known
-// can only rule out more, so it is read only if one is left.
-func (w *Worker) idea(ctx context.Context, m msg) (s planner.Suggestion, ok bool, _ error) {
+func suggestionTo(of profile.Profile, what string) string {
+	lang := dialog.Lang(of.Language)
+	return dialog.Suggestion(lang, of.Name, classify.VerbOf(what, lang == dialog.English), what)
+}
+
+// idea is the best suggestion, or what an earlier delivery of the job has noted.
+// Habits alone mostly rule out all. What else is known can only rule out more, so it
+// is read only if one is left.
+func (w *Worker) idea(ctx context.Context, m msg) (of profile.Profile, what string, _ error) {
 	members, err := w.Profiles.Members(ctx, m.scope)
+	for _, p := range members {
+		for _, s := range p.Suggested {
+			if s.Event == m.event {
+				return p, s.Activity, err
+			}
+		}
+	}
+	var s planner.Suggestion
 	habits := func(ctx context.Context, household, user string) (planner.View, error) {
 		all, err := w.Habits.All(ctx, household, user)
 		return planner.View{Habits: all}, err
@@ -209,11 +236,64 @@ func (w *Worker) idea(ctx context.Context, m msg) (s planner.Suggestion, ok bool
 			v, bad := read(ctx, m.scope, p.User)
 			views, err = append(views, v), cmp.Or(err, bad)
 		}
+		var ok bool
 		if s, ok = planner.Suggest(views, w.Zone, m.Time()); err != nil || !ok {
-			return s, false, err
+			return of, "", err
 		}
 	}
-	return s, true, nil
+	return s.View.Profile, s.Activity, nil
+}
+
+// learnIgnored learns which of the day's suggestions a person ignored, once for each,
+// and forgets those that no limit asks about any more.
+func (w *Worker) learnIgnored(ctx context.Context, d delivery, m msg, p profile.Profile, day tzclock.Date) (err error) {
+	for _, s := range p.Suggested {
+		of := w.Zone.Date(s.Event.Time())
+		if of.AddDays(7).Before(day) {
+			err = w.Profiles.Forget(ctx, p.User, s)
+		} else if of == day {
+			var said, ignored bool
+			said, _, err = w.said(ctx, msg{event: s.Event})
+			if said && err == nil {
+				ignored, err = w.ignored(ctx, m, p, s, w.Zone.End(day))
+			}
+			if said && err == nil {
+				observe := ema.Observe{Subject: p.User, Metric: IgnoresSuggestions, Event: s.Event}
+				if ignored {
+					observe.Value = 1
+				}
+				_, err = w.Prefs.Observe(ctx, observe)
+			}
+		}
+		if err := w.bestEffort(ctx, d, "suggestion", err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ignored reports whether a person neither did by then what was suggested nor replied
+// to it, except with a refusal.
+func (w *Worker) ignored(ctx context.Context, m msg, p profile.Profile, s profile.Suggestion, end time.Time) (bool, error) {
+	for a, err := range w.Activities.InScope(ctx, m.scope, activity.Range{From: s.Event.Time(), To: end, Match: activity.Match{Actor: p.User}}) {
+		if err != nil || a.Name == s.Activity {
+			return false, err
+		}
+	}
+	text := suggestionTo(p, s.Activity)
+	for said, err := range w.Messages.InScope(ctx, m.chat, message.Range{From: s.Event.Time(), NewestFirst: true, Match: message.Match{Actor: p.User}}) {
+		if err != nil {
+			return false, err
+		}
+		u, err := telegram.Parse([]byte(said.Raw)) // erased, it says nothing
+		if err != nil || u.Message == nil || !said.At.Before(end) {
+			continue
+		}
+		if r := (msg{Message: *u.Message}); w.toBot(r) && r.ReplyTo.Text == text && !dialog.Refuses(r.Words()) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // promise looks after a promise whose deadline is over. It may have been kept
@@ -255,6 +335,5 @@ func (w *Worker) promise(ctx context.Context, d delivery, m msg, j job.Job) erro
 			return err
 		}
 	}
-	err = w.unasked(ctx, d, m, dialog.Reminder(dialog.Lang(of.Language), cmp.Or(of.Name, p.User), p.Description))
-	return cmp.Or(err, w.spoke(ctx, d, p.User, m.event))
+	return w.unasked(ctx, d, m, dialog.Reminder(dialog.Lang(of.Language), cmp.Or(of.Name, p.User), p.Description))
 }

@@ -25,7 +25,7 @@ func (w *Worker) learnHabit(ctx context.Context, d delivery, a activity.Activity
 
 // The metrics of Prefs.
 const (
-	IgnoreRate           = "ignoreRate"
+	IgnoresSuggestions   = "ignoresSuggestions" // earlier versions learned ignoreRate from thanks and reminders, too
 	ResponseTiming       = "responseTimingPref"
 	InteractionFrequency = "interactionFrequency"
 )

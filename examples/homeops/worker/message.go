@@ -111,7 +111,6 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 	}
 	m.scope, d.heldBack = before.scope, before.heldBack
 	var beside errgroup.Group
-	beside.Go(func() error { return w.judge(ctx, d, m) })
 	beside.Go(func() error { return w.learnToBot(ctx, d, m) })
 	beside.Go(func() error { return w.learnTiming(ctx, d, m) })
 	err = w.meaning(ctx, d, m, known, before)
@@ -119,7 +118,10 @@ func (w *Worker) message(ctx context.Context, d delivery, m msg) error {
 		return err
 	}
 	m.scope = scope // even if an earlier delivery recorded under another
-	return w.note(ctx, d, m)
+	if m.who == nil {
+		return nil
+	}
+	return w.meet(ctx, d, m, *m.who)
 }
 
 // known is what the chat had taught of the words of a message when it was sent.
@@ -210,7 +212,7 @@ func (w *Worker) earlier(ctx context.Context, d delivery, m msg) (before earlier
 func (w *Worker) meaning(ctx context.Context, d delivery, m msg, known known, before earlier) error {
 	switch {
 	case before.said && len(before.recorded) == 0:
-		d.report.Kind, d.report.Silent, d.report.spoke = KindSaid, silentAgain, true
+		d.report.Kind, d.report.Silent = KindSaid, silentAgain
 		return nil
 	case m.asked != nil:
 		d.report.Kind = KindTeach

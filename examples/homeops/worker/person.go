@@ -5,20 +5,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/counter"
-	"github.com/homeops/ddbpatterns/ema"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
 	"github.com/homeops/ddbpatterns/verdict"
 )
-
-// timeToAnswer is how long somebody may take to reply to the bot before they have
-// ignored it.
-const timeToAnswer = 60 * time.Minute
 
 // profile returns the sender's profile, nil if it could not be read: that does
 // not make them a stranger.
@@ -28,25 +21,6 @@ func (w *Worker) profile(ctx context.Context, d delivery, m msg) (*profile.Profi
 		return nil, w.bestEffort(ctx, d, "profile", err)
 	}
 	return &p, nil
-}
-
-// note comes after everything else. It notes who the sender is, and that they
-// were answered.
-func (w *Worker) note(ctx context.Context, d delivery, m msg) error {
-	if m.who != nil {
-		if err := w.meet(ctx, d, m, *m.who); err != nil {
-			return err
-		}
-	}
-	return w.spoke(ctx, d, m.person.Key(), m.event)
-}
-
-// spoke notes to whom the bot has spoken, if it has.
-func (w *Worker) spoke(ctx context.Context, d delivery, user string, ev event.Event) error {
-	if !d.report.spoke {
-		return nil
-	}
-	return w.bestEffort(ctx, d, "spoken", w.Profiles.Spoke(ctx, user, ev))
 }
 
 // meet notes who the sender is, if the profile does not say so: on first contact, in
@@ -112,28 +86,6 @@ func (w *Worker) call(ctx context.Context, m msg, chat string) (err error) {
 		return nil
 	}
 	return err
-}
-
-// judge learns whether the person answered what the bot said to them last. That
-// is certain with a reply within the hour, or at the end of the hour.
-func (w *Worker) judge(ctx context.Context, d delivery, m msg) error {
-	p := m.who
-	if p == nil || p.Spoken.IsZero() || p.Spoken.Compare(m.event) >= 0 {
-		return nil
-	}
-	late := m.event.Time().Sub(p.Spoken.Time()) > timeToAnswer
-	if !late && !w.toBot(m) {
-		return nil
-	}
-	observe := ema.Observe{Subject: m.person.Key(), Metric: IgnoreRate, Event: p.Spoken}
-	if late {
-		observe.Value = 1
-	}
-	_, err := w.Prefs.Observe(ctx, observe)
-	if err == nil || errors.Is(err, event.ErrTooOld) {
-		err = w.Profiles.Judged(ctx, m.person.Key(), p.Spoken)
-	}
-	return w.bestEffort(ctx, d, "ignore rate", err)
 }
 
 func toBotKey(user string) string { return "USER#" + user + "#toBot" }

@@ -71,7 +71,7 @@ func TestFirstContact(t *testing.T) {
 	}
 	m := b.message(swede, "Jag har diskat")
 	b.handle(m)
-	want.Household, want.HouseholdEvent, want.Spoken, want.Chats = chatKey, eventOf(t, m), eventOf(t, m), []string{chatKey}
+	want.Household, want.HouseholdEvent, want.Chats = chatKey, eventOf(t, m), []string{chatKey}
 	if diff := cmp.Diff(want, b.profileOf(anna), sameZone); diff != "" {
 		t.Error(diff)
 	}
@@ -182,18 +182,9 @@ func personal(b *bench) []telegram.Message {
 func TestWhatIsLearnedOfPeopleConverges(t *testing.T) {
 	t.Parallel()
 	converges(t, personal, func(b *bench) {
-		wantRate(b.t, b, anna, 2, 0.3) // 0, then 1
 		wantUsed(b.t, b, anna, 2)
 		wantUsed(b.t, b, bo, 1)
 	})
-}
-
-func wantRate(t *testing.T, b *bench, u telegram.User, samples int64, value float64) {
-	t.Helper()
-	rate, ok, err := b.Prefs.Get(t.Context(), u.Key(), worker.IgnoreRate)
-	if err != nil || ok != (samples > 0) || int64(rate.Samples) != samples || rate.Value < value-1e-9 || rate.Value > value+1e-9 {
-		t.Errorf("ignore rate of %s: %+v, %v, want %v of %d", u.FirstName, rate, err, value, samples)
-	}
 }
 
 // wantUsed compares today's count of messages to the bot.
@@ -202,86 +193,6 @@ func wantUsed(t *testing.T, b *bench, u telegram.User, want int64) {
 	count, err := b.Limits.Get(t.Context(), "USER#"+u.Key()+"#toBot", tzclock.Stockholm.Date(b.now))
 	if err != nil || count.Used != want {
 		t.Errorf("%s wrote to the bot %d times, %v, want %d", u.FirstName, count.Used, err, want)
-	}
-}
-
-// A person who replies within the hour has not ignored the bot; a person who
-// has not replied when it is over has. Until then nothing is known of a person
-// who says something else.
-func TestIgnoreRate(t *testing.T) {
-	t.Parallel()
-	const undecided = -1
-	for _, tc := range []struct {
-		after time.Duration
-		reply bool
-		want  float64
-	}{
-		{59*time.Minute + 59*time.Second, true, 0},
-		{60 * time.Minute, true, 0},
-		{60*time.Minute + time.Second, true, 1},
-		{59*time.Minute + 59*time.Second, false, undecided},
-		{60 * time.Minute, false, undecided},
-		{60*time.Minute + time.Second, false, 1},
-	} {
-		t.Run(fmt.Sprint(tc.after, tc.reply), func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t, 0)
-			b.handle(b.message(anna, "Jag har diskat"))
-			spoken := b.profileOf(anna).Spoken
-			b.now = b.now.Add(tc.after)
-			b.handle(b.message(bo, "Hej")) // Bo's message says nothing about Anna
-			m := b.message(anna, "Hej")
-			if tc.reply {
-				m = b.reply(anna, "Hej")
-			}
-			for n := range 3 {
-				b.handleNth(m, n+1)
-				if tc.want == undecided {
-					wantRate(t, b, anna, 0, 0)
-				} else {
-					wantRate(t, b, anna, 1, tc.want)
-					spoken = event.Event{}
-				}
-				if got := b.profileOf(anna).Spoken; got != spoken {
-					t.Errorf("spoken is %v, want %v", got, spoken)
-				}
-			}
-			if tc.want == undecided { // the hour ends
-				b.now = b.now.Add(2 * time.Second)
-				b.say(anna, "Hej")
-				wantRate(t, b, anna, 1, 1)
-			}
-		})
-	}
-}
-
-// A message that was not sent cannot be ignored; one that may have been sent
-// can.
-func TestWhatCountsAsSaid(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		err  error
-		text string
-		said bool
-	}{
-		"sent":               {nil, "diskat", true},
-		"it is unknown":      {errLost, "diskat", true},
-		"an answer, unknown": {errLost, "Vem diskade senast?", true},
-		"refused":            {&telegram.RefusedError{Code: 400}, "diskat", false},
-		"nothing to say":     {nil, "Hej", false},
-	} {
-		b := newBench(t, 0)
-		b.meet()
-		if tc.err != nil {
-			b.sender.first = []error{tc.err}
-		}
-		m := b.message(anna, tc.text)
-		for n := range 2 {
-			b.handleNth(m, n+1)
-			if got := b.profileOf(anna).Spoken; got.IsZero() == tc.said {
-				t.Errorf("%s, delivery %d: spoken %v", name, n+1, got)
-			}
-		}
 	}
 }
 

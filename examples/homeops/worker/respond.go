@@ -81,7 +81,7 @@ func (w *Worker) praise(ctx context.Context, d delivery, m msg, recorded []activ
 	case grant.OK && d.heldBack:
 		return w.sayOnce(ctx, d, m, speech{text: text, grant: take})
 	case grant.Outcome == event.Duplicate:
-		d.report.Silent, d.report.spoke = silentAgain, grant.OK
+		d.report.Silent = silentAgain
 	default:
 		d.report.Silent = silentCap
 	}

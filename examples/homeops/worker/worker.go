@@ -127,7 +127,7 @@ type Report struct {
 	Refused   string         // why it can never be processed
 	Err       error          // the item goes back to the queue, or is dead after its last delivery
 
-	spoke bool // the bot has answered the person: in this delivery or, as far as is known, an earlier one
+	spoke bool // sent, or perhaps: in this delivery or, as far as is known, an earlier one
 
 	mu *sync.Mutex // guards Skipped: steps run side by side
 }
