@@ -146,8 +146,9 @@ func (w *Worker) unasked(ctx context.Context, d delivery, m msg, text string) er
 }
 
 // day learns how often each member wrote to the bot on the day that is over, even
-// if never, and whether they ignored what was suggested to them. It brings its week up to date. That adds what was done on Sunday
-// after the summary, and shows who carries most.
+// if never, and whether they ignored what was suggested to them. It brings the day's
+// week up to date. That adds what was done on Sunday after the summary, and shows who
+// carries most.
 func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 	day := w.Zone.Date(m.Time()).AddDays(-1)
 	lived, err := w.Profiles.Lived(ctx, m.scope)
