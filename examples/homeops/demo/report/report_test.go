@@ -57,20 +57,6 @@ func TestListsAreCut(t *testing.T) {
 	wants(t, text, " 1000  an edit\n", " 1000  sent\n")
 }
 
-// A kind's figures are sums, and the most that a delivery had.
-func TestCostOfAKind(t *testing.T) {
-	t.Parallel()
-	tally := report.NewTally()
-	for _, requests := range []int{8, 9, 2} {
-		cost := dynamotest.Cost{Requests: requests, Units: dynamotest.Units{RCU: 0.5, WCU: 1}}
-		tally.Delivered(worker.Report{Kind: worker.KindNone}, cost)
-	}
-	kind := tally.Costs.ByKind["none"]
-	if kind.Deliveries != 3 || kind.All != (dynamotest.Price{Requests: 19, RCU: 1.5, WCU: 3}) || kind.Most != (dynamotest.Price{Requests: 9, RCU: 0.5, WCU: 1}) {
-		t.Errorf("%+v", kind)
-	}
-}
-
 // A dead letter has the reason for its refusal, or its last error.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
