@@ -78,7 +78,7 @@ func TestDeliveriesAddUp(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 13))
 		tally := report.NewTally()
-		want, failed := random.IntN(60), 0
+		want, failed, buried := random.IntN(60), 0, 0
 		for range want {
 			r := worker.Report{Kind: kinds[random.IntN(len(kinds))], Duplicate: random.IntN(3) == 0, Delivery: said(-5, "Hemma", `"id":7`, "hej")}
 			r.Delivery.Receives += random.IntN(3)
@@ -93,6 +93,9 @@ func TestDeliveriesAddUp(t *testing.T) {
 			if random.IntN(9) == 0 {
 				r.Err = errors.New("lost")
 				failed++
+				if r.Delivery.Last() {
+					buried++
+				}
 			}
 			if random.IntN(3) == 0 {
 				r.Silent, r.Skipped = "quiet hours", []string{"reply", "habit"}
@@ -103,7 +106,7 @@ func TestDeliveriesAddUp(t *testing.T) {
 		worked := part(t, text, "What the worker did with the queue")
 		addsUp(t, worked)
 		addsUp(t, part(t, text, "What the bot said, and why not"))
-		if !strings.HasPrefix(worked, fmt.Sprintf("%5d  deliveries\n", want)) || tally.CameBack != failed {
+		if !strings.HasPrefix(worked, fmt.Sprintf("%5d  deliveries\n", want)) || tally.CameBack != failed || tally.Buried != buried {
 			t.Errorf("%d deliveries, of which %d failed, are\n%s", want, failed, worked)
 		}
 	}
@@ -116,13 +119,14 @@ func TestWhatComesAgainIsCountedOnce(t *testing.T) {
 	tally := report.NewTally()
 	for _, r := range []worker.Report{
 		{Silent: "cap reached"},
+		{Silent: "cap reached"},
 		{Silent: "cap reached", Duplicate: true},
 		{Silent: "said before", Duplicate: true},
 		{Silent: "cap reached", Duplicate: true, Delivery: queue.Message{Receives: 2}},
 	} {
 		tally.Delivered(r, dynamotest.Cost{})
 	}
-	wants(t, write(t, report.Facts{Tally: tally}), "    4  not sent\n           1  came again\n           2  cap reached\n           1  said before\n")
+	wants(t, write(t, report.Facts{Tally: tally}), "    5  not sent\n           1  came again\n           3  cap reached\n           1  said before\n")
 }
 
 // With several chats the report says which is meant. It tells people and chats
