@@ -15,22 +15,15 @@ func TestPromise(t *testing.T) {
 	const sv, en = dialog.Swedish, dialog.English
 	for text, want := range map[string]dialog.Promise{
 		"Jag lovar att diska":                               {What: "diska", Said: "diska", Lang: sv},
-		"jag lovar att diska i kväll!":                      {What: "diska", Said: "diska i kväll", Lang: sv},
 		"Jag lovar att jag ska diska ikväll!! 🙏":            {What: "diska", Said: "diska ikväll", Lang: sv},
-		"JAG LOVAR ATT DISKA I DAG.":                        {What: "DISKA", Said: "DISKA I DAG", Lang: sv},
 		"jag lovar att ta ut soporna i morgon":              {What: "ta ut soporna", Said: "ta ut soporna i morgon", By: "i morgon", Lang: sv},
 		"jag lovar att gå ut med soporna imorgon bitti":     {What: "gå ut med soporna", Said: "gå ut med soporna imorgon bitti", By: "imorgon", Lang: sv},
 		"jag lovar att diska senast fredag":                 {What: "diska", Said: "diska senast fredag", By: "fredag", Lang: sv},
-		"jag lovar att klippa gräset på lördag":             {What: "klippa gräset", Said: "klippa gräset på lördag", By: "lördag", Lang: sv},
 		"jag lovar att diska senast på fredag kväll":        {What: "diska", Said: "diska senast på fredag kväll", By: "fredag", Lang: sv},
 		"I promise to do the dishes":                        {What: "do the dishes", Said: "do the dishes", Lang: en},
-		"I promise to do the dishes today":                  {What: "do the dishes", Said: "do the dishes today", Lang: en},
 		"I promise I’ll do the dishes tonight 😇":            {What: "do the dishes", Said: "do the dishes tonight", Lang: en},
 		"i promise that I will vacuum tomorrow morning":     {What: "vacuum", Said: "vacuum tomorrow morning", By: "tomorrow", Lang: en},
 		"I promise to take out the trash by Friday":         {What: "take out the trash", Said: "take out the trash by Friday", By: "friday", Lang: en},
-		"I promise to water the plants on Sunday":           {What: "water the plants", Said: "water the plants on Sunday", By: "sunday", Lang: en},
-		"I promise to clean every week":                     {What: "clean every week", Said: "clean every week", Lang: en},
-		"jag lovar att fredag":                              {What: "fredag", Said: "fredag", Lang: sv},
 		"jag lovar att köpa fredagsmys":                     {What: "köpa fredagsmys", Said: "köpa fredagsmys", Lang: sv},
 		"Jag lovar att fira i dag och städa senast onsdag ": {What: "fira i dag och städa", Said: "fira i dag och städa senast onsdag", By: "onsdag", Lang: sv},
 	} {

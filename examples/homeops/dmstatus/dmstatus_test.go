@@ -3,11 +3,7 @@ package dmstatus_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -110,39 +106,6 @@ func TestInOneSecondStartedWins(t *testing.T) {
 	wantStatus(t, s, dmstatus.Started)
 }
 
-func TestConcurrentChangesEndInTheLatest(t *testing.T) {
-	t.Parallel()
-	_, s, _ := open(t)
-	var wg sync.WaitGroup
-	for i := range 16 {
-		status, ev := dmstatus.Started, at(t, noon.Add(time.Duration(i)*time.Second), fmt.Sprint(i))
-		if i == 15 {
-			status = dmstatus.Stopped
-		}
-		wg.Go(func() {
-			if _, err := s.Set(t.Context(), dmstatus.Change{User: "5001", Chat: "5001", Status: status, Event: ev}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	wantStatus(t, s, dmstatus.Stopped)
-}
-
-func TestALostReplyCostsNothing(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		db := dynamotest.New(t, nil)
-		s := store(t, db, "homeops")
-		if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
-			t.Fatal(err)
-		}
-		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
-		set(t, s, dmstatus.Started, at(t, noon, "1"), event.Duplicate) // the state is equal
-		wantStatus(t, s, dmstatus.Started)
-	})
-}
-
 func TestRowsOfTheOlderSystem(t *testing.T) {
 	t.Parallel()
 	db, s, table := open(t)
@@ -182,16 +145,4 @@ func TestPrices(t *testing.T) {
 		}},
 		{Func: "Store.Get", Call: func(ctx context.Context) error { _, _, err := s.Get(ctx, "5001"); return err }},
 	}, s)
-}
-
-func TestErrorsNameMethodAndTable(t *testing.T) {
-	t.Parallel()
-	s := store(t, dynamotest.New(t, nil), "nowhere")
-	if _, _, err := s.Get(context.Background(), "1"); err == nil || !strings.HasPrefix(err.Error(), "dmstatus: Get on table nowhere: ") {
-		t.Errorf("Get: %v", err)
-	}
-	change := dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")}
-	if out, err := s.Set(context.Background(), change); err == nil || !strings.HasPrefix(err.Error(), "dmstatus: Set on table nowhere: ") || out != 0 {
-		t.Errorf("Set: %v, %v", out, err)
-	}
 }

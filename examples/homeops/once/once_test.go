@@ -179,8 +179,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	}
 }
 
-// An answer that ledger.Erase removed is empty, and is not asked for again until
-// the key is forgotten.
+// An answer that ledger.Erase removed is empty, and is not asked for again.
 func TestErased(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(context.Context, int) (classify.Result, error) {
@@ -200,20 +199,5 @@ func TestErased(t *testing.T) {
 	}
 	if r, err := b.Classify(t.Context(), m); err != nil || len(r.Done) > 0 || r.Guess != nil || !r.Usage.Replayed || b.asked != 1 {
 		t.Errorf("%+v, %v, asked %d times", r, err, b.asked)
-	}
-	b.now = b.now.Add(time.Hour)
-	row, _, err := answers.Get(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ops, err := answers.Operators(b.db.Client())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ops.Forget(t.Context(), row); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Classify(t.Context(), m); err != nil || b.asked != 2 {
-		t.Errorf("%v, asked %d times", err, b.asked)
 	}
 }

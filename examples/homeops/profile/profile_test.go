@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,25 +156,6 @@ func TestSuggested(t *testing.T) {
 	wantProfile(t, s, want)
 }
 
-// Several messages of one person are their first at the same time.
-func TestTwoFirstContactsAtOnce(t *testing.T) {
-	t.Parallel()
-	_, s, _ := open(t)
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			chat := fmt.Sprint(home, i)
-			change(t, s, profile.Change{User: "5001", Event: at(t, i), Name: fmt.Sprint(i), Household: home, Chat: chat})
-		})
-	}
-	wg.Wait()
-	wantMembers(t, s, "5001")
-	wantHouseholds(t, s, profile.Household{Scope: home, Chat: home + "7"})
-	if p, _, err := s.Get(t.Context(), "5001"); err != nil || p.Name != "7" || p.HouseholdEvent != at(t, 7) {
-		t.Errorf("%+v, %v", p, err)
-	}
-}
-
 // A message in the group may have the same second as the first one in the
 // supergroup that it became.
 func TestInOneSecondTheNewChatWins(t *testing.T) {
@@ -323,19 +303,4 @@ func TestPriceOfAChangeInPart(t *testing.T) {
 	}
 	all := profile.Change{User: "5001", Event: at(t, 2), Name: "Ann", Language: "en", Zone: tzclock.Stockholm, Household: home, Chat: home}
 	db.Meter(func() { change(t, s, all) }).Want(t, dynamotest.Price{Requests: 6, WCU: 6})
-}
-
-func TestErrorsNameTheTable(t *testing.T) {
-	t.Parallel()
-	s := store(t, dynamotest.New(t, nil), "nowhere")
-	_, _, get := s.Get(t.Context(), "5001")
-	_, households := s.Households(t.Context())
-	for method, err := range map[string]error{
-		"Get": get, "All": households, "Set": s.Moved(t.Context(), home, home, at(t, 0)),
-		"UpdateItem": s.Change(t.Context(), profile.Change{User: "5001", Event: at(t, 0), Name: "Anna"}),
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "profile: "+method+" on table nowhere: ") {
-			t.Errorf("%s: %v", method, err)
-		}
-	}
 }

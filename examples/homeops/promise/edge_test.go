@@ -198,6 +198,7 @@ func TestKeepBounds(t *testing.T) {
 	}
 	keep(t, s, done(last), p.ID)
 	keep(t, s, done(last), p.ID)
+	make1(t, s, dishes(at(t, noon, "3"), noon), event.Created) // due at once
 }
 
 // What was settled stays so, whatever comes later.

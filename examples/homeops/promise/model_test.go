@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -220,83 +219,4 @@ func (m model) step(t *testing.T, r *rand.Rand, s *promise.Store, w world) {
 	if got != want {
 		t.Fatalf("%v after %d tries, want %v", got, tries, want)
 	}
-}
-
-// Two workers handle the same deeds at once, with other deeds and settlings beside
-// them. Each deed keeps at most one promise, the same for both workers, and no
-// promise is left that one of the deeds could still keep.
-func TestWorkersAtOnce(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(40) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			r := rand.New(rand.NewPCG(seed, 2))
-			db := dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})
-			s := store(t, db.Client(), "homeops")
-			db.Create(s.Table())
-			w := newWorld(t, r)
-			for _, m := range w.makes {
-				make1(t, s, m, event.Created)
-			}
-			db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 1 + int(seed)%4, Times: 2})
-			var mu sync.Mutex
-			kept := map[promise.Deed]map[string]bool{}
-			var wg sync.WaitGroup
-			for worker := range 4 {
-				order := rand.New(rand.NewPCG(seed, uint64(worker))).Perm(len(w.deeds))
-				wg.Go(func() {
-					for _, i := range order {
-						p, _, err := s.Keep(t.Context(), w.deeds[i])
-						if err != nil {
-							t.Error(err)
-						}
-						mu.Lock()
-						if kept[w.deeds[i]] == nil {
-							kept[w.deeds[i]] = map[string]bool{}
-						}
-						kept[w.deeds[i]][p.ID] = true
-						mu.Unlock()
-					}
-				})
-				wg.Go(func() {
-					if _, err := settle(t, s, w, w.ends[worker]); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			wg.Wait()
-			db.Heal()
-			settled(t, s, w, kept)
-		})
-	}
-}
-
-func settled(t *testing.T, s *promise.Store, w world, kept map[promise.Deed]map[string]bool) {
-	t.Helper()
-	stands := model{}
-	byDeed := map[event.Event]string{}
-	for _, m := range w.makes {
-		p, ok, err := s.Get(t.Context(), m.User, idOf(m.Event))
-		if err != nil || !ok {
-			t.Fatalf("Get = %v, %v", ok, err)
-		}
-		stands[m.Event] = &p
-		if p.Status == promise.Fulfilled {
-			if other, twice := byDeed[p.Settled]; twice {
-				t.Errorf("one event kept %s and %s", other, p.ID)
-			}
-			byDeed[p.Settled] = p.ID
-		}
-	}
-	for d, ids := range kept {
-		if len(ids) > 1 || !ids[byDeed[d.Event]] {
-			t.Errorf("the workers were answered %v of a deed that kept %q", ids, byDeed[d.Event])
-		}
-		for made, p := range stands {
-			if stands.eligible(d, made) && byDeed[d.Event] == "" {
-				t.Errorf("%s is left over", p.ID)
-			}
-		}
-	}
-	stands.want(t, s)
 }

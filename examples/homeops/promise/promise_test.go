@@ -2,7 +2,6 @@ package promise_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -150,26 +149,6 @@ func TestPrices(t *testing.T) {
 	}, s)
 }
 
-func TestErrorsNameMethodAndTable(t *testing.T) {
-	t.Parallel()
-	s := store(t, dynamotest.New(t, nil).Client(), "nowhere")
-	ev, ctx := at(t, noon, "1"), t.Context()
-	_, _, mk := s.Make(ctx, dishes(ev, tonight))
-	_, _, get := s.Get(ctx, "42", "1")
-	_, of := s.Of(ctx, "42", noon)
-	_, exp := s.Expire(ctx, promise.Promise{User: "42", ID: "1"}, ev)
-	_, _, kp := s.Keep(ctx, done(ev))
-	_, due := s.Overdue(ctx, noon)
-	for name, err := range map[string]error{"Make": mk, "Get": get, "Of": of, "Expire": exp, "Keep": kp, "Overdue": due} {
-		if name == "Keep" {
-			name = "Of" // Keep begins with it
-		}
-		if err == nil || !strings.HasPrefix(err.Error(), "promise: "+name+" on table nowhere: ") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
 	s := store(t, recordtest.Silent(t), "homeops")
@@ -200,17 +179,4 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	if _, err := promise.New(nil, "homeops", nil); err == nil {
 		t.Error("a Store on nothing")
 	}
-}
-
-// The longest message of the chat is stored, and one that is due at once.
-func TestLongestPromise(t *testing.T) {
-	t.Parallel()
-	_, s, _ := open(t)
-	m := dishes(at(t, noon, "1"), noon.Add(promise.MaxAhead))
-	m.Description = strings.Repeat("å", 4096)
-	p := make1(t, s, m, event.Created)
-	if got, ok, err := s.Get(t.Context(), m.User, p.ID); got != p || !ok || err != nil {
-		t.Errorf("Get = %+v, %v, %v", got, ok, err)
-	}
-	make1(t, s, dishes(at(t, noon, "2"), noon), event.Created)
 }

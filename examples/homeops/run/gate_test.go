@@ -105,22 +105,6 @@ func TestNothingDiesInAnOutage(t *testing.T) {
 	}
 }
 
-// In an outage the database is asked only every few seconds.
-func TestAnOutageIsCheap(t *testing.T) {
-	t.Parallel()
-	inBubble(t, false, nil, func(t *testing.T, l *live) {
-		l.disturb(dynamotest.Fault{Do: dynamotest.LoseRequest, Times: -1})
-		for range 10 {
-			l.post()
-		}
-		time.Sleep(time.Minute)
-		cost := l.db.Embedded.Tap().Meter(func() { time.Sleep(10 * time.Minute) })
-		if cost.Requests < 100 || cost.Requests > 3*2*300 { // the SDK tries three times
-			t.Errorf("%d requests in ten minutes", cost.Requests)
-		}
-	})
-}
-
 // A message that fails while the database answers is that message's trouble:
 // others are worked on, and it ends among the dead letters.
 func TestOneMessagesTroubleStopsNothing(t *testing.T) {

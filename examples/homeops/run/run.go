@@ -207,7 +207,7 @@ func (p Program) classifier(cfg config.Config, log *slog.Logger) func(*alias.Sto
 
 func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {
 	log := p.logger(f, slog.LevelError)
-	o := replay.Options{Page: f.page, Config: cfg, Log: log, Progress: p.Err, Classifier: p.classifier(cfg, log)}
+	o := replay.Options{Page: f.page, Config: cfg, Log: log, Classifier: p.classifier(cfg, log)}
 	var err error
 	switch f.updates {
 	case "":

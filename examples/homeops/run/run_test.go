@@ -5,7 +5,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -36,13 +35,8 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/report.golden"
 	got := run(t, nil, "")
-	if got.exit != exitOK {
+	if got.exit != exitOK || got.err != "" {
 		t.Fatalf("exit %d: %s", got.exit, got.err)
-	}
-	for line := range strings.Lines(got.err) {
-		if !strings.Contains(line, " updates replayed, ") { // that a slow machine adds
-			t.Error(line)
-		}
 	}
 	if *update {
 		if err := os.WriteFile(golden, []byte(got.out), 0o644); err != nil {
@@ -144,47 +138,5 @@ func TestRefusesToStart(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// The weeks add up to what was done: everything that people did is in one of their
-// weeks, because somebody asks about the last week when everything is done.
-func TestTheReportAddsUp(t *testing.T) {
-	t.Parallel()
-	golden, err := os.ReadFile("testdata/report.golden") // which TestReport compares
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(golden)
-	part := func(title string) [][]string {
-		_, after, ok := strings.Cut(text, "\n"+title+"\n")
-		if !ok {
-			t.Fatalf("no %s in\n%s", title, text)
-		}
-		before, _, _ := strings.Cut(after, "\n\n")
-		var rows [][]string
-		for line := range strings.Lines(before) {
-			rows = append(rows, strings.Fields(line))
-		}
-		return rows[1:]
-	}
-	count := func(text string) (n int) {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	weeks, all := map[string]int{}, map[string]int{}
-	for _, row := range part("How the weeks went")[1:] {
-		weeks[row[1]] += count(row[2]) + count(row[3])
-	}
-	done := part("Who did what")
-	people, sums := done[0], done[len(done)-1][1:]
-	for i, person := range people[:len(people)-1] {
-		all[person] = count(sums[i])
-	}
-	if diff := cmp.Diff(all, weeks); diff != "" || len(all) != 4 {
-		t.Errorf("who did what, and the weeks:\n%s", diff)
 	}
 }

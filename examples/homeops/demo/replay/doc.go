@@ -14,7 +14,7 @@
 //
 //	clock.go     what time it is
 //	source.go    reads updates and tells when each came in
-//	telegram.go  posts an update to the webhook, and again until it is acknowledged
+//	telegram.go  posts an update to the webhook
 //	replay.go    the loop: post, then let the worker empty the queue
 //	open.go      the database, embedded or a real endpoint with TTL off
 package replay

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -41,23 +39,17 @@ func TestSourceTellsWhenUpdatesCameIn(t *testing.T) {
 		before, more string
 		want         []int
 	}{
-		"one":                   {hours: []int{0}, want: []int{0}},
 		"in order":              {hours: []int{0, 1, 1, 5, 200}, want: []int{0, 1, 1, 5, 200}},
-		"after years":           {hours: []int{0, 900 * weeks, 900*weeks + 1}, want: []int{0, 900 * weeks, 900*weeks + 1}},
-		"the last, after weeks": {hours: []int{0, 40 * weeks}, want: []int{0, 40 * weeks}},
 		"two, each after weeks": {hours: []int{0, 40 * weeks, 80 * weeks}, want: []int{0, 40 * weeks, 80 * weeks}},
 		"chats joined":          {hours: []int{0, 500, 1000, 0, 500, 1001}, want: []int{0, 500, 1000, 1000, 1000, 1001}},
 		"newest first":          {hours: []int{900, 500, 1, 0}, want: []int{900, 900, 900, 900}},
-		"the last, ahead":       {hours: []int{0, 1 << 20}, want: []int{0, 0}},
 		"one ahead":             {hours: []int{0, 1 << 20, 1, 2}, want: []int{0, 0, 1, 2}},
 		"the first ahead":       {hours: []int{1 << 20, 1, 2}, want: []int{1, 1, 2}},
 		"all ahead":             {hours: []int{1 << 20, 1 << 21}, want: []int{-1, -1}},
 		"one comes again":       {hours: []int{0, 1, 50, 51, 1, 52, 53}, want: []int{0, 1, 50, 51, 51, 52, 53}},
 		"some without a date":   {hours: []int{0, 1}, more: "no JSON\n\n {}\n", want: []int{0, 1, 1, 1}},
 		"no date at first":      {before: "no JSON\n", hours: []int{5, 6}, want: []int{5, 5, 6}},
-		"a mark at the front":   {before: "\uFEFF", hours: []int{5, 6}, want: []int{5, 6}},
 		"files with marks":      {hours: []int{5}, more: "\uFEFF" + update(9, noon.Add(9*time.Hour)), want: []int{5, 9}},
-		"only a mark":           {more: "\uFEFF\n"},
 		"as late as allowed":    {hours: []int{0}, more: update(9, years.Add(time.Hour)), want: []int{0, int(years.Add(time.Hour).Sub(noon).Hours())}},
 		"a second later":        {hours: []int{0}, more: update(9, years.Add(time.Hour+time.Second)), want: []int{0, 0}},
 		"beyond any calendar":   {hours: []int{0, 1}, more: `{"message":{"date":9223372036854775807}}`, want: []int{0, 1, 1}},
@@ -108,13 +100,11 @@ func TestGoodUpdatesAreNotRefused(t *testing.T) {
 		saved, late int
 		unbelieved  int
 	}{
-		"weeks of silence at the end": {at(0, 1, 2, 120), 4, 0, 0},
-		"silence again and again":     {at(0, 60, 120, 180, 240), 5, 0, 0},
-		"chats joined":                {at(0, 30, 60, 90) + strings.ReplaceAll(at(0, 30, 60, 90), `"id":-5`, `"id":-6`), 8, 3, 0},
-		"newest first":                {at(90, 60, 30, 0), 4, 3, 0},
-		"an hour late, and more":      {at(0) + update(2, noon.Add(-time.Hour)) + "\n" + update(3, noon.Add(-time.Hour-time.Second)), 3, 1, 0},
-		"a mark at the front":         {"\uFEFF" + at(0, 1), 2, 0, 0},
-		"one of the future":           {at(0, 1, 24000, 2), 3, 0, 1},
+		"chats joined":           {at(0, 30, 60, 90) + strings.ReplaceAll(at(0, 30, 60, 90), `"id":-5`, `"id":-6`), 8, 3, 0},
+		"newest first":           {at(90, 60, 30, 0), 4, 3, 0},
+		"an hour late, and more": {at(0) + update(2, noon.Add(-time.Hour)) + "\n" + update(3, noon.Add(-time.Hour-time.Second)), 3, 1, 0},
+		"a mark at the front":    {"\uFEFF" + at(0, 1), 2, 0, 0},
+		"one of the future":      {at(0, 1, 24000, 2), 3, 0, 1},
 	} {
 		r := started(t, tc.updates)
 		if err := r.all(t.Context()); err != nil {
@@ -123,38 +113,6 @@ func TestGoodUpdatesAreNotRefused(t *testing.T) {
 		letters := dead(t, r)
 		if r.tally.Saved != tc.saved || len(letters) != tc.unbelieved || r.tally.Unbelieved != tc.unbelieved || r.tally.Late != tc.late || r.tally.CameBack != 0 {
 			t.Errorf("%s: %d saved, %d late, %d unbelieved, %d came back, dead %v", name, r.tally.Saved, r.tally.Late, r.tally.Unbelieved, r.tally.CameBack, letters)
-		}
-	}
-}
-
-// An update that is not acknowledged comes again, at ever longer intervals,
-// until a day has passed.
-func TestTelegramRepeats(t *testing.T) {
-	t.Parallel()
-	for fails, want := range map[int]struct {
-		posts int
-		after time.Duration
-		ok    bool
-	}{
-		0:       {1, 0, true},
-		1:       {2, 0, true}, // at once
-		3:       {4, 6 * time.Second, true},
-		1 << 30: {1445, 24*time.Hour + 2*time.Second, false},
-	} {
-		c, posts := newClock(noon), 0
-		tg := telegram{secret: "s", clock: c, webhook: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			body, err := io.ReadAll(r.Body)
-			if err != nil || string(body) != "text" {
-				t.Errorf("%q, %v", body, err)
-			}
-			if posts++; posts <= fails {
-				w.WriteHeader(http.StatusInternalServerError)
-			}
-			io.WriteString(w, "answered")
-		})}
-		n, ok, err := tg.deliver(t.Context(), []byte("text"))
-		if err != nil || n != want.posts || ok != want.ok || c.now().Sub(noon) != want.after {
-			t.Errorf("%d failures: %d posts, %v, %v later, %v", fails, n, ok, c.now().Sub(noon), err)
 		}
 	}
 }
@@ -203,45 +161,6 @@ func TestWhatFailsComesBack(t *testing.T) {
 	}
 }
 
-// A step that is given up on a last delivery is in the report.
-func TestSkippedStepsAreCounted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := started(t, update(1, noon))
-		r.db.Embedded.Tap().Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops-response-counters", Times: -1})
-		if err := r.all(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		want := map[string]int{"reply": 1}
-		if diff := cmp.Diff(want, r.tally.Skipped); diff != "" || r.tally.CameBack != 2 || r.tally.Sent != 0 || len(dead(t, r)) != 0 {
-			t.Errorf("%d came back, %d sent, dead %v\n%s", r.tally.CameBack, r.tally.Sent, dead(t, r), diff)
-		}
-	})
-}
-
-// The replay of a long file says how far it is.
-func TestProgress(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var lines, progress strings.Builder
-		for i := range 500 {
-			fmt.Fprintln(&lines, update(i+1, noon.Add(time.Duration(i)*time.Hour)))
-		}
-		r := started(t, lines.String())
-		r.Progress = &progress
-		r.db.Embedded.Tap().Inject(dynamotest.Fault{Do: dynamotest.Delay(10 * time.Millisecond), Op: "PutItem", Times: -1})
-		if err := r.all(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(progress.String(), " updates replayed, up to 2026-03-") {
-			t.Errorf("wrote %q", progress.String())
-		}
-		if r.tally.Saved != 500 {
-			t.Errorf("%d saved", r.tally.Saved)
-		}
-	})
-}
-
 func dead(t *testing.T, r *run) []queue.Message {
 	t.Helper()
 	letters, err := r.dead(t.Context())
@@ -260,12 +179,8 @@ func TestJobsOfTheClock(t *testing.T) {
 		minutes []int
 		want    int
 	}{
-		"one update":       {[]int{30}, 0},
-		"within an hour":   {[]int{1, 59}, 0},
 		"at a full hour":   {[]int{1, 60}, 1},
 		"from a full hour": {[]int{60, 61}, 0},
-		"over it":          {[]int{59, 61}, 1},
-		"a day":            {[]int{30, 30 + 24*60}, 24},
 		"late ones":        {[]int{30, 24*60 + 30, 30, 90, 24*60 + 31}, 24},
 		"one ahead":        {[]int{30, 1 << 25, 90}, 1},
 		"14 days":          {[]int{30, 30 + 14*24*60}, 336},

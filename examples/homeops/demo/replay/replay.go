@@ -27,12 +27,11 @@ import (
 
 // Options of a replay.
 type Options struct {
-	Config   config.Config
-	Updates  io.Reader // one JSON object a line
-	Seeds    app.Seeds
-	Log      *slog.Logger
-	Progress io.Writer // a line now and then; may be nil
-	Page     string    // the file that gets the status page at the end; "" for none
+	Config  config.Config
+	Updates io.Reader // one JSON object a line
+	Seeds   app.Seeds
+	Log     *slog.Logger
+	Page    string // the file that gets the status page at the end; "" for none
 
 	Classifier func(*alias.Store) (classify.Classifier, error) // as app.Options has it
 
@@ -47,14 +46,10 @@ type Options struct {
 
 // Tuning.
 const (
-	progressEvery = 3 * time.Second
-	madeUpSecret  = "replay"
-	longPoll      = 20 * time.Second
-	mostHours     = 14 * 24 // of a gap in which jobs are done
+	madeUpSecret = "replay"
+	longPoll     = 20 * time.Second
+	mostHours    = 14 * 24 // of a gap in which jobs are done
 )
-
-// wall is the clock on the wall: for progress, and for which dates lie ahead.
-var wall = time.Now
 
 // run is a replay under way.
 type run struct {
@@ -69,7 +64,6 @@ type run struct {
 	telegram telegram
 	tally    *report.Tally
 
-	body []byte        // being posted
 	last worker.Report // of the delivery just handled
 }
 
@@ -131,7 +125,7 @@ func (r *run) dead(ctx context.Context) (all []queue.Message, _ error) {
 // start wires the pipeline as a service does, except for the clock and the
 // sender, which sends nothing.
 func start(o Options) (*run, error) {
-	present := wall
+	present := time.Now
 	if !o.Present.IsZero() {
 		present = func() time.Time { return o.Present }
 	}
@@ -154,13 +148,9 @@ func start(o Options) (*run, error) {
 		return nil, err
 	}
 	secret := cmp.Or(o.Config.TelegramSecret, madeUpSecret)
-	r.telegram = telegram{
-		secret: secret, clock: r.clock,
-		webhook: &ingest.Handler{
-			Secret: secret, Queue: r.queue, Log: o.Log,
-			Observe: func(result ingest.Result) { r.tally.Ingested(result, r.body) },
-		},
-	}
+	r.telegram = telegram{secret: secret, webhook: &ingest.Handler{
+		Secret: secret, Queue: r.queue, Log: o.Log, Observe: r.tally.Ingested,
+	}}
 	return r, nil
 }
 
@@ -185,7 +175,6 @@ func (r *run) setUp(ctx context.Context) error {
 // all posts one update after the other, and lets the worker empty the queue
 // before the next. At the end it lets time pass until nothing comes back.
 func (r *run) all(ctx context.Context) error {
-	progress := wall().Add(progressEvery)
 	for {
 		update, ok, err := r.updates.next()
 		if err != nil {
@@ -196,10 +185,6 @@ func (r *run) all(ctx context.Context) error {
 		}
 		if err := r.one(ctx, update); err != nil {
 			return err
-		}
-		if r.Progress != nil && wall().After(progress) {
-			progress = wall().Add(progressEvery)
-			fmt.Fprintf(r.Progress, "homeops: %d updates replayed, up to %s\n", r.tally.Updates, r.clock.now().Format(time.DateOnly))
 		}
 	}
 	for r.pending > 0 {
@@ -218,10 +203,7 @@ func (r *run) one(ctx context.Context, update line) error {
 	r.clock.until(update.at)
 	r.tally.Update(r.clock.now())
 	r.tally.Dated(!update.believed, !update.at.IsZero() && r.updates.at.Sub(update.at) > late)
-	r.body = update.body
-	posts, acknowledged, err := r.telegram.deliver(ctx, update.body)
-	r.tally.Posted(posts, acknowledged)
-	if err != nil {
+	if err := r.telegram.deliver(ctx, update.body); err != nil {
 		return err
 	}
 	return r.drain(ctx)

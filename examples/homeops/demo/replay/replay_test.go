@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http/httptest"
 	"os"
@@ -222,33 +223,17 @@ func TestRefusesTablesWithTTL(t *testing.T) {
 	}
 }
 
+type reader func([]byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
+
 func TestEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options(t, load(t, nil), nil)
-	o.Updates = &stopping{text: bytes.Repeat([]byte(message(1, time.Unix(1773140000, 0), strings.Repeat("hej ", 500))+"\n"), 200), cancel: cancel}
+	text := bytes.NewReader(read(t, conversation))
+	o.Updates = io.MultiReader(io.LimitReader(text, 1<<16), reader(func(p []byte) (int, error) { cancel(); return text.Read(p) }))
 	if _, err := replay.Run(ctx, o); ctx.Err() == nil || err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
 		t.Errorf("got %v", err)
 	}
-}
-
-// stopping cancels once half of its text is read.
-type stopping struct {
-	text   []byte
-	at     int
-	cancel func()
-}
-
-func (s *stopping) Read(p []byte) (int, error) {
-	if s.at > len(s.text)/2 {
-		s.cancel()
-	}
-	n := copy(p, s.text[s.at:])
-	s.at += n
-	return n, nil
-}
-
-func message(id int64, at time.Time, text string) string {
-	return fmt.Sprintf(`{"update_id":%d,"message":{"message_id":%[1]d,"date":%d,"from":{"id":7,"is_bot":false,"first_name":"Eva"},`+
-		`"chat":{"id":-5,"type":"group"},"text":%q}}`, id, at.Unix(), text)
 }

@@ -3,60 +3,36 @@ package replay
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 )
 
-// How Telegram repeats what is not acknowledged.
-const (
-	firstDelay = 2 * time.Second
-	longest    = 60 * time.Second
-	givesUp    = 24 * time.Hour
-)
-
-// telegram delivers updates to a webhook as Telegram does: one at a time, and
-// again until it is acknowledged with 2xx or a day has passed.
+// telegram delivers updates to a webhook, one at a time.
 type telegram struct {
 	webhook http.Handler
 	secret  string
-	clock   *clock
 }
 
-// deliver reports how often it posted the update, and whether it was
-// acknowledged.
-func (t telegram) deliver(ctx context.Context, body []byte) (posts int, acknowledged bool, _ error) {
-	until, delay := t.clock.now().Add(givesUp), time.Duration(0)
-	for {
-		status, err := t.post(ctx, body)
-		posts++
-		if err != nil {
-			return posts, false, err
-		}
-		if status/100 == 2 {
-			return posts, true, nil
-		}
-		if t.clock.advance(delay); t.clock.now().After(until) {
-			return posts, false, nil
-		}
-		delay = min(max(2*delay, firstDelay), longest)
-	}
-}
-
-func (t telegram) post(ctx context.Context, body []byte) (status int, _ error) {
+// deliver posts an update. One that is not acknowledged ends the replay: only a
+// queue that is down refuses it.
+func (t telegram) deliver(ctx context.Context, body []byte) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, ingest.Path, bytes.NewReader(body))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set(ingest.SecretHeader, t.secret)
 	answer := answer{header: http.Header{}}
 	t.webhook.ServeHTTP(&answer, request)
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return err
 	}
-	return answer.status, nil
+	if answer.status/100 != 2 {
+		return fmt.Errorf("the webhook answers %d", answer.status)
+	}
+	return nil
 }
 
 // answer is what a webhook answered.

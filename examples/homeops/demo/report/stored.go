@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
-	"github.com/homeops/ddbpatterns/examples/homeops/promise"
-	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -25,9 +22,6 @@ type Stored struct {
 	Tables     []Table
 	Activities map[string]map[Done]int // by the scope of their chat
 	People     map[string]string       // actor → what they are called, as of their latest activity
-	Summaries  []week.Summary          // by week
-	Balances   []week.Balance          // by week
-	Promises   []promise.Promise       // by deadline
 }
 
 // Table is what one table holds.
@@ -67,35 +61,7 @@ func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now ti
 			s.People[done.Actor] = done.ActorName
 		}
 	}
-	return s, s.readHouseholds(ctx, a)
-}
-
-// readHouseholds reads what is known of the members of each household.
-func (s *Stored) readHouseholds(ctx context.Context, a *app.App) error {
-	households, err := a.Profiles.Households(ctx)
-	if err != nil {
-		return err
-	}
-	for _, h := range households {
-		members, err := a.Profiles.Members(ctx, h.Scope)
-		if err != nil {
-			return err
-		}
-		var balances []week.Balance // each member's view has all
-		for _, p := range members {
-			view, err := a.Planner.Read(ctx, h.Scope, p.User)
-			if err != nil {
-				return err
-			}
-			s.People[p.User] = cmp.Or(s.People[p.User], p.Name)
-			s.Summaries, s.Promises, balances = append(s.Summaries, view.Summaries...), append(s.Promises, view.Promises...), view.Balances
-		}
-		s.Balances = append(s.Balances, balances...)
-	}
-	slices.SortStableFunc(s.Summaries, func(x, y week.Summary) int { return cmp.Compare(x.Period, y.Period) })
-	slices.SortStableFunc(s.Balances, func(x, y week.Balance) int { return cmp.Compare(x.Period, y.Period) })
-	slices.SortStableFunc(s.Promises, func(x, y promise.Promise) int { return x.Deadline.Compare(y.Deadline) })
-	return nil
+	return s, nil
 }
 
 func readTable(ctx context.Context, db *dynamodb.Client, definition schema.Table, now time.Time) (Table, error) {

@@ -3,7 +3,7 @@
 //	tally.go   adds up what the webhook and the worker report
 //	cost.go    adds up what deliveries cost
 //	stored.go  reads what stands in the tables
-//	write.go   writes the report; weeks.go what weeks and promises came to
+//	write.go   writes the report
 package report
 
 import (
@@ -27,12 +27,9 @@ type Tally struct {
 	First, Last time.Time // on the updates' clock
 	Unbelieved  int       // updates dated ahead of the present, which the clock passes over
 	Late        int       // updates over an hour older than the clock
-	Posts       int       // requests to the webhook
-	Given       int       // updates that Telegram gave up on
 
 	Dispositions map[ingest.Disposition]int
 	Reasons      map[Reason]int // why updates were not enqueued
-	Edits        Some[Edit]
 
 	Deliveries int
 	Became     map[string]int // of the deliveries: each is counted once
@@ -84,14 +81,6 @@ func (t *Tally) asked(u classify.Usage) {
 type Reason struct {
 	Disposition ingest.Disposition
 	Why         string
-}
-
-// Edit is an edit that was acknowledged and ignored.
-type Edit struct {
-	At      time.Time
-	Chat    int64
-	Message int64
-	Text    string
 }
 
 // about is what shows the topic of an exchange.
@@ -174,26 +163,11 @@ func (t *Tally) Dated(unbelieved, late bool) {
 	}
 }
 
-// Posted notes how often an update was posted.
-func (t *Tally) Posted(posts int, acknowledged bool) {
-	t.Posts += posts
-	if !acknowledged {
-		t.Given++
-	}
-}
-
 // Ingested notes what the webhook made of a request.
-func (t *Tally) Ingested(r ingest.Result, body []byte) {
+func (t *Tally) Ingested(r ingest.Result) {
 	t.Dispositions[r.Disposition]++
 	if r.Reason != "" {
 		t.Reasons[Reason{r.Disposition, r.Reason}]++
-	}
-	if r.Kind != telegram.KindEdit {
-		return
-	}
-	if update, err := telegram.Parse(body); err == nil {
-		m := update.EditedMessage
-		t.Edits.add(Edit{At: m.Time(), Chat: r.Chat, Message: r.Message, Text: m.Words()})
 	}
 }
 

@@ -99,15 +99,12 @@ func Write(w io.Writer, f Facts) error {
 		p.printf("No updates.\n")
 		return p.err
 	}
-	p.printf("%s, %s to %s, on %s\n", number(f.Tally.Updates, "update"), p.time(f.Tally.First), p.time(f.Tally.Last), f.Where)
+	p.printf("%d updates, %s to %s, on %s\n", f.Tally.Updates, p.time(f.Tally.First), p.time(f.Tally.Last), f.Where)
 	p.printf("The clock goes by their dates, and never back: over an hour late %d, dated ahead of the present %d.\n", f.Tally.Late, f.Tally.Unbelieved)
 	p.updates(f.Tally)
-	p.edits(f.Tally.Edits)
 	p.worker(f.Tally)
 	p.dead(f)
 	p.stored(f.Stored)
-	p.weeks(f.Stored)
-	p.promises(f.Stored.Promises)
 	p.exchanges(f.Tally)
 	p.silent(f.Tally)
 	p.costs(f.Tally.Costs)
@@ -126,22 +123,6 @@ func (p *printer) updates(t *Tally) {
 			}
 		}
 	}
-	if repeated := t.Posts - t.Updates; repeated > 0 {
-		p.printf("%5d  repeated, as they were not acknowledged; %d given up on after a day\n", repeated, t.Given)
-	}
-}
-
-func (p *printer) edits(edits Some[Edit]) {
-	p.title("Edits: acknowledged, the stored rows stay as they were")
-	if edits.All == 0 {
-		p.printf("none\n")
-	}
-	p.table(false, func(w io.Writer) {
-		for _, e := range edits.List {
-			fmt.Fprintf(w, "%s\tchat %d\tmessage %d\tnow %s\n", p.time(e.At), e.Chat, e.Message, oneLine(e.Text, 50))
-		}
-	})
-	p.more(edits.All, len(edits.List))
 }
 
 func (p *printer) more(all, listed int) {
@@ -155,14 +136,6 @@ func (p *printer) worker(t *Tally) {
 	p.counts("deliveries", t.Became)
 	p.counts("refused for good, and why", t.Poison)
 	p.counts("skipped on a last delivery", t.Skipped)
-}
-
-// number writes a count with its noun.
-func number(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
 }
 
 func sum(of map[string]int) (n int) {
@@ -207,7 +180,7 @@ func (p *printer) stored(s Stored) {
 			if t.Expired > 0 {
 				of = append(of, fmt.Sprintf("%d past their time, which DynamoDB deletes within days", t.Expired))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\n", t.Name, number(t.Rows, "row"), strings.Join(of, ", "))
+			fmt.Fprintf(w, "%s\t%d rows\t%s\n", t.Name, t.Rows, strings.Join(of, ", "))
 		}
 	})
 	p.title("Who did what")
@@ -310,8 +283,8 @@ func (p *printer) models(used map[string]*ModelUse) {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		m := used[name]
 		p.title("What the model was asked: " + name)
-		p.printf("%5d  deliveries asked it, by %s\n%5d  got an earlier delivery's answer, without tokens\n%5d  fell back to the vocabulary\n",
-			m.Asked, number(m.Requests, "request"), m.Replayed, m.FellBack)
+		p.printf("%5d  deliveries asked it, by %d requests\n%5d  got an earlier delivery's answer, without tokens\n%5d  fell back to the vocabulary\n",
+			m.Asked, m.Requests, m.Replayed, m.FellBack)
 		p.printf("Tokens: %d in, %d out.\n", m.In, m.Out)
 	}
 }
