@@ -18,9 +18,10 @@ type Counts struct {
 	Later int `json:"-"` // of Duplicate: another status of a call that is counted
 
 	// Unstored are the events in Waiting that were answered 503. They come again
-	// and are new then, or duplicates if their transaction took effect and its
-	// reply stayed lost until the time was over. So the number of facts is at least
-	// New, and at most New plus Unstored.
+	// and are new then, even if their transaction took effect and its reply stayed
+	// lost until the time was over. Only another process does not know that, and
+	// counts them as duplicates. So the number of facts is at least New, and at most
+	// New plus Unstored and Spooled.
 	Unstored int `json:"-"`
 	// Spooled are the events in Waiting that are in the spool. They are received
 	// once more when they are taken from it.

@@ -79,6 +79,9 @@ func tallyAddsUp(t *testing.T, seed uint64) {
 		}
 	}
 	b.addsUp()
+	if keys, _ := b.stored(); len(keys) != b.Tally.Snapshot().New { // lost replies, too, are counted by what they did
+		t.Errorf("%d facts: %+v", len(keys), b.Tally.Snapshot())
+	}
 	before := b.Tally.Snapshot()
 	for _, one := range bodies {
 		b.serve(b.request(t.Context(), one[0], one[1]))

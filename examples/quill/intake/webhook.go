@@ -7,6 +7,7 @@
 //	batch.go    the events of one request: copies, and all others side by side
 //	cutover.go  what the earlier pipeline has marked; useless when its marks have expired
 //	ledger.go   one transaction for each event
+//	undecided.go  what no reply has decided
 //	send.go     repeats a request to DynamoDB until it is answered
 //	tally.go    what became of them
 //
@@ -104,6 +105,7 @@ type Handler struct {
 	Ending <-chan struct{}
 
 	aloware, hubspot load
+	undecided        undecided
 }
 
 // now is the handler's clock.
