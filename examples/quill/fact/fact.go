@@ -29,11 +29,17 @@ type Event struct {
 	At time.Time
 	// Old are the keys that the pipeline before quill may have marked for it.
 	Old []string
+	// Earlier is the key that an earlier version of quill may have marked for it,
+	// "" if that is the Delivery.
+	Earlier string
 
 	// Fact is nil for an event that is not a fact, such as a call that still
 	// rings. Then Waiting says what the event waits for.
 	Fact    *Fact
 	Waiting string
+	// LeftOut are the fields of the Fact's columns that were wrong. Those columns
+	// are absent.
+	LeftOut []string
 }
 
 // Fact is a row that a report counts.

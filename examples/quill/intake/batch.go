@@ -38,10 +38,10 @@ func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Count
 			verdicts[i], failures[i] = h.keep(ctx, e, e.Err)
 		case e.At.After(h.now().Add(Ahead)):
 			verdicts[i], failures[i] = h.keep(ctx, e, errAhead)
-		case unread != nil && h.mayBeOld(e):
+		case unread != nil && len(h.oldKeys(e)) > 0:
 			failures[i] = unread // it is unknown whether the event is new
 		default:
-			verdicts[i], failures[i] = h.store(ctx, e, old.mark(e))
+			verdicts[i], failures[i] = h.store(ctx, e, old.verdict(e))
 		}
 	})
 	var failure error

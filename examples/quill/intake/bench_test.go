@@ -101,7 +101,7 @@ func (b *bench) twin() *intake.Handler {
 	return &intake.Handler{
 		Aloware: h.Aloware, AlowareReader: h.AlowareReader, HubSpot: h.HubSpot,
 		DB: h.DB, Ledger: h.Ledger, Outbox: h.Outbox, Cutover: h.Cutover, Retention: h.Retention,
-		Tally: h.Tally, Log: h.Log, Now: h.Now, SideBySide: h.SideBySide, Spool: h.Spool, Ending: h.Ending,
+		Tally: h.Tally, Log: h.Log, Now: h.Now, SideBySide: h.SideBySide, Spool: h.Spool, Ending: h.Ending, Began: h.Began,
 	}
 }
 

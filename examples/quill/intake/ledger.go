@@ -20,11 +20,11 @@ import (
 // notes is the text that rows of deliveries have in the existing table.
 const notes = "initial insert"
 
-// store marks an event and writes its fact. An old event, and one that waits for
-// another, is only marked.
-func (h *Handler) store(ctx context.Context, e fact.Event, old bool) (verdict, error) {
+// store marks an event and writes its fact. An event that is known by an old key, and
+// one that waits for another, is only marked.
+func (h *Handler) store(ctx context.Context, e fact.Event, known verdict) (verdict, error) {
 	write := e.Fact
-	if old {
+	if known != unstored {
 		write = nil
 	}
 	outcome, stands, err := h.commit(ctx, e, write)
@@ -39,8 +39,8 @@ func (h *Handler) store(ctx context.Context, e fact.Event, old bool) (verdict, e
 		return unstored, err
 	case outcome == event.Duplicate:
 		return isDuplicate, nil
-	case old:
-		return isOld, nil
+	case known != unstored:
+		return known, nil
 	case e.Fact == nil:
 		return isWaiting, nil
 	case stands == nil:

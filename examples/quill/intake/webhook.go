@@ -104,6 +104,10 @@ type Handler struct {
 	// than HubSpot's.
 	Ending <-chan struct{}
 
+	// Began is when this process began. An event from before may have been marked by
+	// an earlier version of quill, under its Earlier key.
+	Began time.Time
+
 	aloware, hubspot load
 	undecided        undecided
 }
