@@ -19,6 +19,9 @@ type Event struct {
 	Source string
 	Raw    json.RawMessage // as it came
 
+	// Since is when a refused event that is read again was first received.
+	Since time.Time
+
 	// Err says why the event is refused, an *event.InputError. Nothing below is
 	// set then.
 	Err error

@@ -76,9 +76,13 @@ func distinct(events []fact.Event, verdicts []verdict) (first []int) {
 	return first
 }
 
-// keep keeps a refused event: its sender will not send it again.
+// keep keeps a refused event, for 90 days since it was received: its sender will not
+// send it again.
 func (h *Handler) keep(ctx context.Context, e fact.Event, why error) (verdict, error) {
-	refusal := outbox.Refusal{Source: e.Source, Reason: why.Error(), Body: string(e.Raw), At: h.now()}
+	refusal := outbox.Refusal{Source: e.Source, Reason: why.Error(), Body: string(e.Raw), At: e.Since}
+	if e.Since.IsZero() {
+		refusal.At = h.now()
+	}
 	if err := send(ctx, func(ctx context.Context) error { return h.Outbox.Refuse(ctx, refusal) }); err != nil {
 		return unstored, err
 	}
