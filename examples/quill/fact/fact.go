@@ -25,6 +25,10 @@ type Event struct {
 	// Err says why the event is refused, an *event.InputError. Nothing below is
 	// set then.
 	Err error
+	// Ignored is the kind of a delivery that carries no fact, such as
+	// transcription.call.summarized. It is counted and not kept. Nothing below is
+	// set then.
+	Ignored string
 
 	// Delivery is the ledger's key: the same when the sender sends the event again.
 	Delivery string

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -34,6 +35,9 @@ func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Count
 		i := first[n]
 		e := events[i]
 		switch {
+		case e.Ignored != "":
+			verdicts[i] = isIgnored
+			h.log().LogAttrs(ctx, slog.LevelInfo, "event ignored", slog.String("source", e.Source), slog.String("kind", fmt.Sprintf("%.80s", e.Ignored)))
 		case e.Err != nil:
 			verdicts[i], failures[i] = h.keep(ctx, e, e.Err)
 		case e.At.After(h.now().Add(Ahead)):
@@ -64,7 +68,7 @@ func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Count
 func distinct(events []fact.Event, verdicts []verdict) (first []int) {
 	seen := map[string]bool{}
 	for i, e := range events {
-		if e.Err == nil {
+		if e.Err == nil && e.Ignored == "" {
 			if seen[e.Delivery] {
 				verdicts[i] = isDuplicate
 				continue

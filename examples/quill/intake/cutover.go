@@ -66,7 +66,7 @@ func (h *Handler) oldKeys(e fact.Event) (keys []string) {
 func (h *Handler) oldMarks(ctx context.Context, places []int, events []fact.Event) (oldMarks, error) {
 	var keys []string
 	for _, i := range places {
-		if events[i].Err == nil {
+		if events[i].Err == nil && events[i].Ignored == "" {
 			keys = append(keys, h.oldKeys(events[i])...)
 		}
 	}

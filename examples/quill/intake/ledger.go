@@ -43,6 +43,9 @@ func (h *Handler) store(ctx context.Context, e fact.Event, known verdict) (verdi
 		return known, nil
 	case e.Fact == nil:
 		return isWaiting, nil
+	case stands == nil && len(e.LeftOut) > 0:
+		h.log().LogAttrs(ctx, slog.LevelInfo, "columns left out", slog.String("source", e.Source), slog.Any("fields", e.LeftOut))
+		return isIncomplete, nil
 	case stands == nil:
 		return isNew, nil
 	case !later(stands.Row, e.Fact.Row):

@@ -69,7 +69,7 @@ type DB interface {
 // and 1 for the index. A duplicate is 1 request and 4 WCU, an event that waits 1
 // request and 2 WCU, a later status 2 requests and 6 WCU, a refused event 1 request
 // and 2 WCU. This is for items up to 1 KB: a larger item costs this for each KB. A
-// copy in the same request costs nothing.
+// copy in the same request and an ignored event cost nothing.
 // Price (before the cutover): 2 requests, 1 RCU, 5 WCU. Until the old marks have
 // expired, it is also the price of requests with events from before the cutover: 1
 // request for each 100 old keys, 1 RCU for each key, and then the price above.
