@@ -95,8 +95,8 @@ func (o *Object) read(raw []byte) {
 // Err returns why the object is refused, an *event.InputError, or nil.
 func (o *Object) Err() error { return *o.err }
 
-// Optional returns the same object for fields that may be left out: a wrong one is
-// no error, and LeftOut names it.
+// Optional returns the same object for fields that may be left out: LeftOut names the
+// wrong ones, and Err does not.
 func (o *Object) Optional() *Object {
 	optional := *o
 	optional.leftOut = new([]string)

@@ -189,8 +189,8 @@ func TestTheFirstErrorStandsWithItsPlace(t *testing.T) {
 	}
 }
 
-// An optional field that is wrong is left out, is as if it were absent, and is no
-// error.
+// An optional field that is wrong is left out: it is as if it were absent, and the
+// object is accepted.
 func TestOptionalFieldsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	o := fields.Open("p", "[3]", []byte(`{"a":{},"b":"\ud800","c":-1,"d":9223372036854775808,"e":1,"f":[],"g":{"h":7,"i":"x"},"j":{"k":1,"k":2},"l":"x"}`))

@@ -1,15 +1,15 @@
 // Package intake receives webhooks. It verifies who sent a request, splits it into
 // events, drops copies, and writes each event's mark and fact in one transaction.
 //
-//	webhook.go  the HTTP handler: who may send, and the answers
-//	body.go     how large a body may be, and all bodies together
-//	hold.go     how long each source waits, and the spool
-//	batch.go    the events of one request: copies, and all others side by side
-//	cutover.go  what the earlier pipeline has marked; useless when its marks have expired
-//	ledger.go   one transaction for each event
+//	webhook.go    the HTTP handler: who may send, and the answers
+//	body.go       how large a body may be, and all bodies together
+//	hold.go       how long each source waits, and the spool
+//	batch.go      the events of one request: copies, and all others side by side
+//	cutover.go    what the earlier pipeline has marked; useless when its marks have expired
+//	ledger.go     one transaction for each event
 //	undecided.go  what no reply has decided
-//	send.go     repeats a request to DynamoDB until it is answered
-//	tally.go    what became of them
+//	send.go       repeats a request to DynamoDB until it is answered
+//	tally.go      what became of them
 //
 // The answer is 200 only when every event is settled: stored, known already,
 // waiting for another, kept as refused, or in the spool. It is 503 when an event of
