@@ -60,13 +60,17 @@ func plain(status string) string { return strings.ToLower(separators.Replace(sta
 func (r Reader) Events(body []byte) []fact.Event {
 	e := fact.Event{Source: fact.Aloware, Raw: body}
 	top := fields.Open(pkg, "", body)
+	if e.Ignored = ignored(top); e.Ignored != "" {
+		return []fact.Event{e}
+	}
 	name := top.MustName("event")
 	call := top.Object("body")
+	may := call.Optional()
 	id := call.MustDigits("id")
-	status, disposition := call.MustName("current_status"), call.Name("disposition_status")
+	status, ended := r.status(call)
+	disposition := may.Name("disposition_status")
 	at := created(call)
-	f := factOf(call, name, id, at)
-	ended := r.ended(call, status)
+	f := factOf(call, may, name, id, at)
 	delivery, err := ledger.Key(fact.Aloware, name, id, status, fields.Part(disposition))
 	if err != nil {
 		call.Refuse("", "makes a key that is too long")
@@ -76,7 +80,7 @@ func (r Reader) Events(body []byte) []fact.Event {
 	}
 	e.Delivery, e.At, e.Old = delivery, at, []string{fact.Aloware + ":" + id}
 	if ended {
-		e.Fact = f
+		e.Fact, e.LeftOut = f, may.LeftOut()
 		f.Row["status"] = status
 		if disposition != "" {
 			f.Row["disposition"] = disposition
@@ -87,16 +91,28 @@ func (r Reader) Events(body []byte) []fact.Event {
 	return []fact.Event{e}
 }
 
-// ended reports whether the status ends the call.
-func (r Reader) ended(call *fields.Object, status string) bool {
+// codes are what the numbers in current_status2 mean, as far as they have been seen.
+var codes = map[string]string{"1": "initiated", "2": "ringing", "9": "completed", "19": "failed"}
+
+// status returns the status, and whether it ends the call. The first delivery of a
+// call has only current_status2.
+func (r Reader) status(call *fields.Object) (status string, ended bool) {
+	field := "current_status"
+	if status = call.Name(field); status == "" && call.Has("current_status2") {
+		field = "current_status2"
+		code := call.MustDigits(field)
+		status = cmp.Or(codes[code], code)
+	}
 	is := plain(status)
-	if slices.Contains(ends, is) || slices.ContainsFunc(r.Terminal, func(other string) bool { return plain(other) == is }) {
-		return true
+	switch {
+	case status == "":
+		call.Refuse(field, "must be a text that is not empty")
+	case slices.Contains(ends, is), slices.ContainsFunc(r.Terminal, func(other string) bool { return plain(other) == is }):
+		return status, true
+	case !slices.Contains(goesOn, is):
+		call.Refuse(field, fmt.Sprintf("is %.40q, which quill does not know: if it ends a call, add it to ALOWARE_TERMINAL_STATUSES", status))
 	}
-	if !slices.Contains(goesOn, is) {
-		call.Refuse("current_status", fmt.Sprintf("is %.40q, which quill does not know: if it ends a call, add it to ALOWARE_TERMINAL_STATUSES", status))
-	}
-	return false
+	return status, false
 }
 
 func created(call *fields.Object) time.Time {
@@ -113,27 +129,28 @@ func created(call *fields.Object) time.Time {
 	return at
 }
 
-// factOf returns the fact that the call makes when it ends.
-func factOf(call *fields.Object, name, id string, at time.Time) *fact.Fact {
+// factOf returns the fact that the call makes when it ends. A column that is wrong is
+// left out, because the call has ended all the same.
+func factOf(call, may *fields.Object, name, id string, at time.Time) *fact.Fact {
 	kind := oneOf(call, "type", "CALL", "SMS")
 	if kind == "" {
 		call.Refuse("type", "must be 1, a call, or 2, a text message")
 	}
 	row := fact.Row{"kind": kind, "id": id, "event": name}
-	if direction := oneOf(call, "direction", "in", "out"); direction != "" {
+	if direction := oneOf(may, "direction", "in", "out"); direction != "" {
 		row["direction"] = direction
 	}
 	for column, field := range map[string]string{"seconds": "duration", "talkSeconds": "talk_time"} {
-		if n, ok := call.Whole(field); ok {
+		if n, ok := may.Whole(field); ok {
 			row[column] = n
 		}
 	}
 	for column, field := range map[string]string{"campaign": "campaign_id", "user": "user_id"} {
-		if id := call.Digits(field); id != "" {
+		if id := may.Digits(field); id != "" {
 			row[column] = id
 		}
 	}
-	contact, disclosed := contactOf(call)
+	contact, disclosed := contactOf(may)
 	if contact != "" {
 		row["contact"] = contact
 	}
@@ -168,6 +185,7 @@ func contactOf(call *fields.Object) (string, *fact.Dimension) {
 		inner := contact.Digits("id")
 		if id != "" && inner != "" && id != inner {
 			contact.Refuse("id", "must be the call's contact_id")
+			return "", nil // nobody knows whose call it is
 		}
 		id = cmp.Or(id, inner)
 		for column, field := range map[string]string{"firstName": "first_name", "lastName": "last_name", "phone": "phone_number"} {

@@ -3,6 +3,8 @@ package aloware_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -237,49 +239,125 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	for body, field := range map[string]string{
 		"": "body", "null": "body", "[]": "body", "7": "body", completed + "x": "body", completed + "{}": "body", completed[1:]: "body",
-		strings.Replace(completed, "33", "\"\xff\"", 1): "body",
-		`{}`:                        "event",
-		`{"event":"x"}`:             "body",
-		`{"event":"x","body":null}`: "body",
-		`{"event":"x","body":[]}`:   "body",
-		`{"event":"x","body":{}}`:   "body.id",
-		strings.Replace(completed, `"event"`, `"Event"`, 1):                      "event",
-		strings.Replace(completed, `"id"`, `"ID"`, 1):                            "body.id",
-		strings.Replace(completed, `{"event"`, `{"body":{},"event"`, 1):          "body",
-		strings.Replace(completed, `"id"`, `"id":1,"id"`, 1):                     "body",
-		strings.Replace(completed, `"Outbound`, `"\ud800`, 1):                    "event",
-		strings.Replace(completed, `"Outbound`, `"`+strings.Repeat(":", 800), 1): "body",
+		strings.Replace(completed, "33", "\"\xff\"", 1):                                     "body",
+		`{"event":"x","body":[]}`:                                                           "body",
+		`{"event":7,"body":{}}`:                                                             "event",
+		`{"event":"x","body":{"id":1,"id":2}}`:                                              "body",
+		`{"event":"InboundPhoneCall"}`:                                                      "body",
+		`{"event":"OutboundSMS","body":{}}`:                                                 "body.id",
+		`{"event":"call.ended","body":{"type":2}}`:                                          "body.id",
+		`{"event":"x","body":{"current_status2":9}}`:                                        "body.id",
+		`{"event":"x","body":{"communication":{}}}`:                                         "body.id",
+		`{"id":1,"type":1,"current_status":"failed"}`:                                       "event",
+		strings.Replace(completed, `:1,`, `:"call",`, 1):                                    "body.type",
+		strings.Replace(completed, `:1,`, `:7,`, 1):                                         "body.type", // an appointment is not a PhoneCall
+		strings.Replace(completed, `current_status":"completed"`, `current_status2":12`, 1): "body.current_status2",
+		strings.Replace(completed, `"event"`, `"Event"`, 1):                                 "event",
+		strings.Replace(completed, `"id"`, `"ID"`, 1):                                       "body.id",
+		strings.Replace(completed, `{"event"`, `{"body":{},"event"`, 1):                     "body",
+		strings.Replace(completed, `"id"`, `"id":1,"id"`, 1):                                "body",
+		strings.Replace(completed, `"Outbound`, `"\ud800`, 1):                               "event",
+		strings.Replace(completed, `"Outbound`, `"`+strings.Repeat(":", 800), 1):            "body",
 	} {
 		if got := refused(t, body); got != field {
 			t.Errorf("%.200s: the field at fault is %q", body, got)
 		}
 	}
 	for field, wrong := range map[string][]string{
-		"id":                 {"", "null", "1.5", "-1", "1e3", `"x"`, `""`, "true", "{}"},
-		"type":               {"", "null", "3", `"call"`},
-		"direction":          {"3", "0", `"in"`},
-		"current_status":     {"", "null", `""`, "7", `"completed\udfff"`},
-		"disposition_status": {"7", `"\ud800"`},
-		"created_at":         {"", "null", `""`, "7", `"0000-00-00 00:00:00"`, `"1969-12-31 23:59:59"`, `"9999-12-31T23:59:59-01:00"`, `"2026-11-21"`},
-		"duration":           {"-1", "1.5", `"x"`, "9223372036854775808"},
-		"talk_time":          {"{}"},
-		"campaign_id":        {`"x"`},
-		"user_id":            {"1.5"},
-		"contact_id":         {`"x"`},
-		"lead_number":        {"7"},
-		"contact":            {"7", "[]"},
-		"contact.id":         {`"x"`, "44501"},
-		"contact.first_name": {"7"},
-		"contact.last_name":  {"[]"},
+		"id":             {"", "null", "1.5", "-1", "1e3", `"x"`, `""`, "true", "{}"},
+		"type":           {"", "null", "3", `"call"`},
+		"current_status": {"", "null", `""`, "7", `"completed\udfff"`},
+		"created_at":     {"", "null", `""`, "7", `"0000-00-00 00:00:00"`, `"1969-12-31 23:59:59"`, `"9999-12-31T23:59:59-01:00"`, `"2026-11-21"`},
 	} {
 		for _, raw := range wrong {
-			fields := map[string]string{field: raw}
-			if inner, ok := strings.CutPrefix(field, "contact."); ok {
-				fields = map[string]string{"contact": `{"` + inner + `":` + raw + `}`}
-			}
-			if got := refused(t, call(t, fields)); got != "body."+field {
+			if got := refused(t, call(t, map[string]string{field: raw})); got != "body."+field {
 				t.Errorf("%s = %s: the field at fault is %q", field, raw, got)
 			}
+		}
+	}
+}
+
+// A wrong column is left out, and the call has still ended. What is said of a contact
+// that may be another's is left out, too.
+func TestWrongColumnsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	whole := only(t, completed).Fact
+	for _, test := range []struct {
+		field  string
+		wrong  []string
+		absent string // the column
+		phone  any    // what the call discloses
+	}{
+		{"direction", []string{"3", "0", `"in"`}, "direction", "+15550100001"},
+		{"disposition_status", []string{"7", `"\ud800"`}, "disposition", "+15550100001"},
+		{"duration", []string{"-1", "63.5", `"x"`, "9223372036854775808"}, "seconds", "+15550100001"},
+		{"talk_time", []string{"{}", "63.5"}, "talkSeconds", "+15550100001"},
+		{"campaign_id", []string{`"x"`}, "campaign", "+15550100001"},
+		{"user_id", []string{"1.5", "-1"}, "user", "+15550100001"},
+		{"contact_id", []string{`"x"`}, "contact", nil},
+		{"lead_number", []string{"7"}, "", nil},
+		{"contact", []string{"7", "[]", `{"id":1,"id":2}`}, "", "+15550100001"},
+		{"contact.id", []string{"44501"}, "contact", nil},
+		{"contact.id", []string{`"x"`}, "", "+15550100001"},
+		{"contact.first_name", []string{"7"}, "", "+15550100001"},
+	} {
+		for _, raw := range test.wrong {
+			fields := map[string]string{test.field: raw}
+			if inner, ok := strings.CutPrefix(test.field, "contact."); ok {
+				fields = map[string]string{"contact": `{"` + inner + `":` + raw + `}`}
+			}
+			e := only(t, call(t, fields))
+			want := maps.Clone(whole.Row)
+			delete(want, test.absent)
+			if diff := cmp.Diff(want, e.Fact.Row); diff != "" || e.Fact.Key != whole.Key || !slices.Equal(e.LeftOut, []string{"body." + test.field}) {
+				t.Errorf("%s = %s leaves out %v: %s", test.field, raw, e.LeftOut, diff)
+			}
+			phone := any(nil)
+			if d := e.Fact.Dimension; d != nil {
+				phone = d.Row["phone"]
+			}
+			if phone != test.phone {
+				t.Errorf("%s = %s: the phone is %v", test.field, raw, phone)
+			}
+		}
+	}
+}
+
+// Aloware's first delivery of a call has only the status's number.
+func TestStatusesByNumber(t *testing.T) {
+	t.Parallel()
+	for code, waits := range map[string]string{"1": "initiated", `"2"`: "ringing", "9": "", "19": ""} {
+		e := only(t, call(t, map[string]string{"current_status": "", "current_status2": code}))
+		if e.Waiting != waits || (e.Fact == nil) == (waits == "") {
+			t.Errorf("%s: the fact is %v, waiting for %q", code, e.Fact, e.Waiting)
+		}
+	}
+	both := only(t, call(t, map[string]string{"current_status2": "1"}))
+	if diff := cmp.Diff(only(t, completed), both); diff != "" {
+		t.Error(diff)
+	}
+	if e := (aloware.Reader{Terminal: []string{"12"}}).Events([]byte(call(t, map[string]string{"current_status": "null", "current_status2": "12"})))[0]; e.Fact == nil {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestIgnored(t *testing.T) {
+	t.Parallel()
+	for body, kind := range map[string]string{
+		`{"test_payload":true}`:     "without a name",
+		`{}`:                        "without a name",
+		`{"event":"x"}`:             "x",
+		`{"event":"x","body":null}`: "x",
+		`{"event":"x","body":{}}`:   "x",
+		`{"event":"Contact-Updated","body":{"id":44500,"first_name":"Dee","phone_number":"+1","created_at":"2026-11-21 06:00:00"}}`: "Contact-Updated",
+		`{"event":"transcription.call.summarized","body":{"communication":{"id":7,"type":1,"current_status":"completed"}}}`:         "transcription.call.summarized",
+		`{"event":"transcription.sms.saved","body":{"talk_time":63,"communication":{"id":7}}}`:                                      "transcription.sms.saved",
+		`{"event":"OutboundAppointment","body":{"id":7,"type":5,"direction":2,"current_status":"scheduled"}}`:                       "OutboundAppointment",
+		strings.Replace(strings.Replace(completed, "OutboundPhoneCall", "X", 1), `:1,`, `:"7",`, 1):                                 "X-DispositionCompleted",
+	} {
+		want := fact.Event{Source: fact.Aloware, Raw: json.RawMessage(body), Ignored: kind}
+		if diff := cmp.Diff(want, one(t, body)); diff != "" {
+			t.Errorf("%s: %s", body, diff)
 		}
 	}
 }

@@ -80,6 +80,12 @@ func FuzzEvents(f *testing.F) {
 			t.Fatalf("%d events", len(events))
 		}
 		e := events[0]
+		if e.Ignored != "" {
+			if e.Err != nil || e.Delivery != "" || e.Fact != nil || e.Waiting != "" {
+				t.Fatalf("%+v", e)
+			}
+			return
+		}
 		if (e.Err != nil) == (e.Delivery != "") || e.Source != fact.Aloware {
 			t.Fatalf("%+v", e)
 		}

@@ -38,7 +38,7 @@ func (r *Report) sent(request stream.Request, got Answer, tries int) {
 	for _, key := range want.Facts {
 		r.facts.add(key)
 	}
-	right := Answer{want.Received, want.New, want.Duplicate, want.Refused, want.Waiting}
+	right := Answer{want.Received, want.New, want.Duplicate, want.Refused, want.Waiting, want.Ignored}
 	if got != right {
 		r.wrong("%s of %s was answered %+v, not %+v", request.Path, request.At, got, right)
 	}
@@ -63,7 +63,7 @@ func (r *Report) judge() {
 	got, w := r.Events, r.Want
 	want := intake.Counts{
 		Received: w.Received, New: w.New, Duplicate: w.Duplicate, Refused: w.Refused, Waiting: w.Waiting,
-		Old: w.Old, Later: w.Later, Forged: r.Forged,
+		Ignored: w.Ignored, Old: w.Old, Later: w.Later, Forged: r.Forged,
 	}
 	if got.Forged > r.Forged && got.Forged <= r.Forged+r.Again { // a forged request was sent again
 		want.Forged = got.Forged
@@ -71,7 +71,7 @@ func (r *Report) judge() {
 	if got != want {
 		r.wrong("the webhook counted %+v, not %+v", got, want)
 	}
-	if got.New+got.Duplicate+got.Refused+got.Waiting != got.Received {
+	if got.New+got.Duplicate+got.Refused+got.Waiting+got.Ignored != got.Received {
 		r.wrong("the webhook's counts do not add up: %+v", got)
 	}
 	s, out := r.Stored, r.Facts

@@ -189,7 +189,7 @@ func (h *history) sendAll(ctx context.Context) wanted {
 			s := h.sender(func() *process { n++; return slots[n%webhooksAlive].current() })
 			for r := range requests {
 				answer, _, err := s.Send(ctx, r)
-				if w := r.Want; err != nil || answer.Received != w.Received || answer.Refused != w.Refused ||
+				if w := r.Want; err != nil || answer.Received != w.Received || answer.Refused != w.Refused || answer.Ignored != w.Ignored ||
 					answer.New+answer.Duplicate+answer.Waiting != w.New+w.Duplicate+w.Waiting {
 					h.t.Errorf("seed %d: %s with %d events was answered %+v: %v", h.seed, r.Path, w.Received, answer, err)
 				}
@@ -224,7 +224,7 @@ func (h *history) judge(want wanted) {
 	var sum intake.Counts
 	for _, p := range h.processes {
 		c := p.in.Snapshot()
-		if c.New+c.Duplicate+c.Refused+c.Waiting != c.Received {
+		if c.New+c.Duplicate+c.Refused+c.Waiting+c.Ignored != c.Received {
 			h.t.Errorf("seed %d: the counts do not add up: %+v", h.seed, c)
 		}
 		sum.New += c.New

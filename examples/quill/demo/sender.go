@@ -45,6 +45,7 @@ type Answer struct {
 	Duplicate int `json:"duplicate"`
 	Refused   int `json:"refused"`
 	Waiting   int `json:"waiting"`
+	Ignored   int `json:"ignored"`
 }
 
 // Send sends the request until it gets the right answer, which is 200, or 401 for a

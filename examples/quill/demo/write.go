@@ -48,7 +48,7 @@ func line(name string, n int, note string, args ...any) string {
 func (r *Report) events(p *printer) {
 	e := r.Events
 	p.table("Events",
-		line("received", e.Received, "new + duplicate + refused + waiting = %d", e.New+e.Duplicate+e.Refused+e.Waiting),
+		line("received", e.Received, "new + duplicate + refused + waiting + ignored = %d", e.New+e.Duplicate+e.Refused+e.Waiting+e.Ignored),
 		line("new", e.New, "facts, each durable before the answer 200"),
 		line("duplicate", e.Duplicate, ""),
 		line("  old", e.Old, "the pipeline before quill took them"),
@@ -56,6 +56,7 @@ func (r *Report) events(p *printer) {
 		line("refused", e.Refused, "unreadable, and kept"),
 		line("waiting", e.Waiting, "calls that have not ended"),
 		line("  unstored", e.Unstored, "answered 503: they come again"),
+		line("ignored", e.Ignored, "they carry no fact, and are not kept"),
 		line("forged", r.Events.Forged, "requests, answered 401: nothing is read of them"),
 		line("sent again", r.Again, "requests, for want of an answer"),
 	)

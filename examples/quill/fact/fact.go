@@ -19,9 +19,16 @@ type Event struct {
 	Source string
 	Raw    json.RawMessage // as it came
 
+	// Since is when a refused event that is read again was first received.
+	Since time.Time
+
 	// Err says why the event is refused, an *event.InputError. Nothing below is
 	// set then.
 	Err error
+	// Ignored is the kind of a delivery that carries no fact, such as
+	// transcription.call.summarized. It is counted and not kept. Nothing below is
+	// set then.
+	Ignored string
 
 	// Delivery is the ledger's key: the same when the sender sends the event again.
 	Delivery string
@@ -29,11 +36,17 @@ type Event struct {
 	At time.Time
 	// Old are the keys that the pipeline before quill may have marked for it.
 	Old []string
+	// Earlier is the key that an earlier version of quill may have marked for it,
+	// "" if that is the Delivery.
+	Earlier string
 
 	// Fact is nil for an event that is not a fact, such as a call that still
 	// rings. Then Waiting says what the event waits for.
 	Fact    *Fact
 	Waiting string
+	// LeftOut are the fields of the Fact's columns that were wrong. Those columns
+	// are absent.
+	LeftOut []string
 }
 
 // Fact is a row that a report counts.

@@ -22,12 +22,13 @@ const (
 )
 
 // Object is a JSON object. Its methods note the first field that is wrong, and Err
-// returns it. The methods' own results are then useless. A field that is null
-// counts as absent, and so does a text or a number that is "".
+// returns it. What a method returns for a wrong field is as if it were absent. A
+// field that is null counts as absent, and so does a text or a number that is "".
 type Object struct {
 	pkg, path string
 	fields    map[string]json.RawMessage
 	err       *error
+	leftOut   *[]string // not nil: what is wrong is left out
 }
 
 // Open reads an object. Path is its place in the request, for errors, "" for the
@@ -74,7 +75,7 @@ func (o *Object) read(raw []byte) {
 		o.Refuse("", "must be an object")
 		return
 	}
-	o.fields = map[string]json.RawMessage{}
+	all := map[string]json.RawMessage{}
 	for d.More() {
 		token, err := d.Token()
 		var value json.RawMessage
@@ -82,20 +83,37 @@ func (o *Object) read(raw []byte) {
 			err = d.Decode(&value)
 		}
 		name, _ := token.(string)
-		if _, twice := o.fields[name]; twice || err != nil {
+		if _, twice := all[name]; twice || err != nil {
 			o.Refuse("", fmt.Sprintf("must have each field only once, repeats %.40q", name))
 			return
 		}
-		o.fields[name] = value
+		all[name] = value
 	}
+	o.fields = all
 }
 
 // Err returns why the object is refused, an *event.InputError, or nil.
 func (o *Object) Err() error { return *o.err }
 
+// Optional returns the same object for fields that may be left out: LeftOut names the
+// wrong ones, and Err does not.
+func (o *Object) Optional() *Object {
+	optional := *o
+	optional.leftOut = new([]string)
+	return &optional
+}
+
+// LeftOut returns the places of the fields that an Optional object, or an object in
+// it, has left out.
+func (o *Object) LeftOut() []string { return *o.leftOut }
+
 // Refuse notes that a field is wrong. "" is the object itself. The reason
 // continues the sentence after the field's name.
 func (o *Object) Refuse(name, reason string) {
+	if o.leftOut != nil {
+		*o.leftOut = append(*o.leftOut, o.at(name))
+		return
+	}
 	if *o.err == nil {
 		*o.err = event.BadInput(o.pkg, o.at(name), reason)
 	}
@@ -121,7 +139,7 @@ func (o *Object) Has(name string) bool {
 
 // Object returns an object in a field.
 func (o *Object) Object(name string) *Object {
-	inner := &Object{pkg: o.pkg, path: o.at(name), err: o.err}
+	inner := &Object{pkg: o.pkg, path: o.at(name), err: o.err, leftOut: o.leftOut}
 	if raw := o.fields[name]; raw != nil {
 		inner.read(raw)
 	} else {
@@ -134,6 +152,7 @@ func (o *Object) Object(name string) *Object {
 func (o *Object) Text(name string) string {
 	if o.Has(name) && o.fields[name][0] != '"' {
 		o.Refuse(name, "must be a text")
+		return ""
 	}
 	return o.scalar(name, maxText)
 }
@@ -151,11 +170,13 @@ func (o *Object) scalar(name string, most int) string {
 	switch raw[0] {
 	case '{', '[':
 		o.Refuse(name, "must be a text")
+		return ""
 	case '"':
 		_ = json.Unmarshal(raw, &text) // check has accepted it
 	}
 	if len(text) > most {
 		o.Refuse(name, fmt.Sprintf("must have at most %d bytes", most))
+		return ""
 	}
 	return text
 }
@@ -163,10 +184,15 @@ func (o *Object) scalar(name string, most int) string {
 // Name returns a text for a key, "" if it is absent. A text with U+FFFD is refused:
 // encoding/json replaces half a surrogate pair with that character, so that two
 // texts would become one.
-func (o *Object) Name(name string) string {
-	text := o.Text(name)
+func (o *Object) Name(name string) string { return o.whole(name, o.Text(name)) }
+
+// Word returns a text, a number or a boolean for a key, as Name does.
+func (o *Object) Word(name string) string { return o.whole(name, o.scalar(name, maxText)) }
+
+func (o *Object) whole(name, text string) string {
 	if strings.ContainsRune(text, utf8.RuneError) {
 		o.Refuse(name, "must not have U+FFFD, which stands for characters that were lost")
+		return ""
 	}
 	return text
 }
@@ -190,6 +216,7 @@ func (o *Object) Digits(name string) string {
 	text := o.scalar(name, maxText)
 	if text != "" && !canonical(text) {
 		o.Refuse(name, "must be a whole number of up to 64 bits, not negative and with no leading zero")
+		return ""
 	}
 	return text
 }
@@ -217,6 +244,7 @@ func (o *Object) Whole(name string) (json.Number, bool) {
 	}
 	if _, err := strconv.ParseInt(text, 10, 64); err != nil {
 		o.Refuse(name, "must be a whole number of up to 63 bits")
+		return "", false
 	}
 	return json.Number(text), true
 }
@@ -234,7 +262,7 @@ func (o *Object) AllDigits(name string) []string {
 	numbers := make([]string, len(elements))
 	for i, raw := range elements {
 		element := fmt.Sprintf("%s[%d]", name, i)
-		one := &Object{pkg: o.pkg, path: o.path, err: o.err, fields: map[string]json.RawMessage{element: raw}}
+		one := &Object{pkg: o.pkg, path: o.path, err: o.err, leftOut: o.leftOut, fields: map[string]json.RawMessage{element: raw}}
 		numbers[i] = one.MustDigits(element)
 	}
 	return numbers

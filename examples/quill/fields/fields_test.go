@@ -87,6 +87,7 @@ func TestRefusals(t *testing.T) {
 		"Whole":      func(o *fields.Object) { o.Whole("x") },
 		"AllDigits":  func(o *fields.Object) { o.AllDigits("x") },
 		"Bool":       func(o *fields.Object) { o.Bool("x") },
+		"Word":       func(o *fields.Object) { o.Word("x") },
 		"Object":     func(o *fields.Object) { o.Object("x") },
 		"nothing":    func(*fields.Object) {},
 	}
@@ -144,6 +145,9 @@ func TestRefusals(t *testing.T) {
 		{"AllDigits", `{"x":{}}`, "x must be an array"},
 		{"AllDigits", `{"x":[1,null]}`, "x[1] must be a whole number"},
 		{"AllDigits", `{"x":[1.5]}`, strings.Replace(whole, "x", "x[0]", 1)},
+		{"Word", `{"x":"\ud800"}`, lost},
+		{"Word", `{"x":[]}`, "x must be a text"},
+		{"Word", `{"x":7}`, ""},
 		{"Bool", `{"x":"true"}`, "x must be true or false"},
 		{"Bool", `{"x":""}`, "x must be true or false"},
 		{"Bool", `{"x":1}`, "x must be true or false"},
@@ -182,6 +186,28 @@ func TestTheFirstErrorStandsWithItsPlace(t *testing.T) {
 	// A value that is not an object has no fields.
 	if o := fields.Open("p", "", []byte("{")); o.Has("x") || o.Object("x").Has("y") || o.Text("x") != "" {
 		t.Error("a field of nothing")
+	}
+}
+
+// An optional field that is wrong is left out: it is as if it were absent, and the
+// object is accepted.
+func TestOptionalFieldsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	o := fields.Open("p", "[3]", []byte(`{"a":{},"b":"\ud800","c":-1,"d":9223372036854775808,"e":1,"f":[],"g":{"h":7,"i":"x"},"j":{"k":1,"k":2},"l":"x"}`))
+	may := o.Optional()
+	n, ok := may.Whole("d")
+	in, twice := may.Object("g"), may.Object("j")
+	got := []any{may.Text("a"), may.Name("b"), may.Digits("c"), n, ok, may.Bool("e"), may.Value("f"), in.Text("h"), in.Text("i"), twice.Has("k"), may.Text("l")}
+	want := []any{"", "", "", json.Number(""), false, false, "", "", "x", false, "x"}
+	if diff := cmp.Diff(want, got); diff != "" || o.Err() != nil {
+		t.Errorf("%v\n%s", o.Err(), diff)
+	}
+	out := []string{"[3].d", "[3].j", "[3].a", "[3].b", "[3].c", "[3].e", "[3].f", "[3].g.h"}
+	if diff := cmp.Diff(out, may.LeftOut()); diff != "" || o.Optional().LeftOut() != nil {
+		t.Errorf("left out: %s", diff)
+	}
+	if o.Text("a"); o.Err() == nil {
+		t.Error("the object itself accepts what is wrong")
 	}
 }
 

@@ -3,15 +3,17 @@
 //
 // The key of an event, both of its delivery and of its fact, is
 //
-//	HUBSPOT:<portalId>:<subscriptionId>:<subscriptionType>:<object>:<propertyName, or ->:<occurredAt>:<eventId>
+//	HUBSPOT:<portalId>:<subscriptionId>:<subscriptionType>:<object>:<propertyName, or ->:<occurredAt>:<eventId>[:<details>]
 //
-// because eventId alone may not be unique. The key does not have the attempt
+// because HubSpot says that eventId is not unique. The key does not have the attempt
 // number, which differs for each delivery. The object is objectId, or else
 // fromObjectId-toObjectId, or else, for types that end in .merge, primaryObjectId
-// and the ids that it became, joined by +.
+// and the ids that it became, joined by +. The details are the other fields that say
+// what happened: see details.go.
 package hubspot
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,27 +59,34 @@ func Events(body []byte) []fact.Event {
 func read(o *fields.Object) fact.Event {
 	portal, subscription, id := o.MustDigits("portalId"), o.MustDigits("subscriptionId"), o.MustDigits("eventId")
 	kind := kindOf(o)
-	on := objectOf(o, portal, kind)
+	details := detailsOf(o)
+	on := objectOf(o, details, portal, kind)
 	property := o.Name("propertyName")
 	ms, at := occurred(o)
 	row := fact.Row{"portal": portal, "type": kind, "object": on.column()}
 	if property != "" {
 		row["property"] = property
 	} else {
-		relate(row, o)
+		details.tell(row, on)
 	}
-	if source := o.Text("changeSource"); source != "" {
+	may := o.Optional()
+	if source := may.Text("changeSource"); source != "" {
 		row["changeSource"] = source
 	}
-	value, sensitive := o.Value("propertyValue"), o.Bool("isSensitive")
-	shown := o.Named("propertyValue") && !sensitive
+	value, shown := shownOf(o, may)
 	if shown {
 		row["value"] = value
 	}
 	if o.Err() != nil {
 		return fact.Event{Err: o.Err()}
 	}
-	key, err := ledger.Key(fact.HubSpot, portal, subscription, kind, on.ids, fields.Part(property), ms, id)
+	parts := []string{fact.HubSpot, portal, subscription, kind, on.ids, fields.Part(property), ms, id}
+	key, err := ledger.Key(parts...)
+	earlier := ""
+	if said := details.key(on); said != "" && err == nil {
+		earlier = key
+		key, err = ledger.Key(append(parts, said)...)
+	}
 	if err != nil {
 		o.Refuse("", "makes a key that is too long")
 		return fact.Event{Err: o.Err()}
@@ -86,19 +95,15 @@ func read(o *fields.Object) fact.Event {
 	if shown {
 		f.Dimension = on.disclosed(property, value)
 	}
-	return fact.Event{Delivery: key, At: at, Old: on.old(kind, ms), Fact: f}
+	return fact.Event{Delivery: key, At: at, Old: on.old(kind, ms), Earlier: earlier, Fact: f, LeftOut: may.LeftOut()}
 }
 
-// relate writes into the columns of a property which association it was, and what
-// happened to it.
-func relate(row fact.Row, o *fields.Object) {
-	removed := o.Bool("associationRemoved")
-	if kind := o.Text("associationType"); kind != "" {
-		row["property"], row["value"] = kind, "added"
-		if removed {
-			row["value"] = "removed"
-		}
-	}
+// shownOf returns the value of a property, and false if the event has none that may
+// be shown. If nobody can tell whether the value is sensitive, it is.
+func shownOf(o, may *fields.Object) (value string, shown bool) {
+	known := len(may.LeftOut())
+	value, sensitive := may.Value("propertyValue"), may.Bool("isSensitive")
+	return value, o.Named("propertyValue") && !sensitive && len(may.LeftOut()) == known
 }
 
 // kindOf returns the type. HubSpot's documentation has another name for this field
@@ -122,9 +127,11 @@ func occurred(o *fields.Object) (string, time.Time) {
 
 // object is what an event is about.
 type object struct {
-	ids    string // as in the key
-	id     string // objectId; "" if it has none
-	typeID string // such as 0-1; "" if it is unknown
+	ids    string   // as in the key
+	from   []string // the fields of which ids is made, and what the kind of event says
+	name   string   // in a column, unless it has a key
+	id     string   // objectId; "" if it has none
+	typeID string   // such as 0-1; "" if it is unknown
 	of     dimension
 	key    string // in that dimension; "" without one
 }
@@ -134,21 +141,27 @@ var typeIDs = map[string]string{
 	"contact": "0-1", "company": "0-2", "deal": "0-3", "ticket": "0-5", "product": "0-7", "line_item": "0-8",
 }
 
-func objectOf(o *fields.Object, portal, kind string) object {
+func objectOf(o *fields.Object, d details, portal, kind string) object {
 	class, _, _ := strings.Cut(kind, ".")
 	on := object{id: o.Digits("objectId"), typeID: o.Text("objectTypeId")}
-	if on.typeID == "" {
-		on.typeID = typeIDs[class]
-	}
 	switch {
 	case on.id != "":
-		on.ids = on.id
+		on.ids, on.name = on.id, on.id
 	case strings.HasSuffix(kind, ".merge"):
-		on.ids = o.MustDigits("primaryObjectId") + "-" + merged(o)
+		field, into := merged(d)
+		on.ids, on.from = o.MustDigits("primaryObjectId")+"-"+into, []string{"primaryObjectId", field}
+		on.name = on.ids
 	case o.Has("fromObjectId"), o.Has("toObjectId"):
-		on.ids = o.MustDigits("fromObjectId") + "-" + o.MustDigits("toObjectId")
+		on.ids, on.from = o.MustDigits("fromObjectId")+"-"+o.MustDigits("toObjectId"), []string{"fromObjectId", "toObjectId"}
+		on.name = d.ends()
 	default:
 		o.Refuse("objectId", "must be present unless fromObjectId and toObjectId are")
+	}
+	if classic := typeIDs[class]; classic != "" {
+		on.typeID = cmp.Or(on.typeID, classic)
+		on.from = append(on.from, "objectTypeId")
+	} else if on.id != "" {
+		on.name = ofType(on.typeID, on.id)
 	}
 	if class == "object" {
 		class = map[string]string{"0-1": "contact", "0-3": "deal"}[on.typeID]
@@ -159,12 +172,12 @@ func objectOf(o *fields.Object, portal, kind string) object {
 	return on
 }
 
-// merged returns the ids of a merge.
-func merged(o *fields.Object) string {
-	if id := o.Digits("newObjectId"); id != "" {
-		return id
+// merged returns the ids of what a merge made, and their field.
+func merged(d details) (field, ids string) {
+	if id := d["newObjectId"]; id != "" {
+		return "newObjectId", id
 	}
-	return fields.Part(strings.Join(o.AllDigits("newObjectIds"), "+"))
+	return "newObjectIds", fields.Part(d["newObjectIds"])
 }
 
 // column is how the fact names the object.
@@ -172,7 +185,7 @@ func (on object) column() string {
 	if on.key != "" {
 		return on.key
 	}
-	return on.ids
+	return on.name
 }
 
 // old returns the keys of the earlier pipeline, which escaped nothing.

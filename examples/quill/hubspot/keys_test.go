@@ -30,11 +30,20 @@ var objects = []struct {
 	{map[string]any{"objectId": 1}, false, "1"},
 	{map[string]any{"objectId": "1"}, true, "1"},
 	{map[string]any{"objectId": 12}, false, "12"},
-	{map[string]any{"objectId": 1, "fromObjectId": 1, "toObjectId": 2}, false, "1"},
+	{map[string]any{"objectId": 1, "fromObjectId": 1, "toObjectId": 2}, false, "1, from 1 to 2"},
+	{map[string]any{"objectId": 1, "fromObjectId": 2, "toObjectId": 1}, false, "1, from 2 to 1"},
+	{map[string]any{"objectId": 1, "objectTypeId": "0-1"}, false, "1 of 0-1"},
+	{map[string]any{"objectId": 1, "objectTypeId": "0-3"}, false, "1 of 0-3"},
+	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "associationRemoved": false, "isPrimaryAssociation": nil}, false, "from 1 to 2"},
+	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "associationRemoved": true}, false, "no more from 1 to 2"},
+	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "isPrimaryAssociation": true}, false, "first from 1 to 2"},
+	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "associationType": "a&isPrimaryAssociation=true"}, false, "a& from 1 to 2"},
+	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "associationType": "a", "isPrimaryAssociation": true}, false, "a, first from 1 to 2"},
+	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "toObjectTypeId": "0-2"}, false, "from 1 to 2 of 0-2"},
 	{map[string]any{"fromObjectId": 1, "toObjectId": 2}, false, "from 1 to 2"},
 	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "objectId": nil}, false, "from 1 to 2"},
 	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "objectId": ""}, false, "from 1 to 2"},
-	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "primaryObjectId": 9}, false, "from 1 to 2"},
+	{map[string]any{"fromObjectId": 1, "toObjectId": 2, "primaryObjectId": 9}, false, "from 1 to 2, and 9"},
 	{map[string]any{"fromObjectId": 2, "toObjectId": 1}, false, "from 2 to 1"},
 	{map[string]any{"fromObjectId": 11, "toObjectId": 2}, false, "from 11 to 2"},
 	{map[string]any{"primaryObjectId": 1, "newObjectId": 2}, true, "1 made 2"},
@@ -44,7 +53,9 @@ var objects = []struct {
 	{map[string]any{"primaryObjectId": 1, "newObjectIds": []any{23}}, true, "1 made 23"},
 	{map[string]any{"primaryObjectId": 1, "newObjectIds": []any{3, 2}}, true, "1 made 3, 2"},
 	{map[string]any{"primaryObjectId": 1, "newObjectIds": []any{}}, true, "1 made nothing"},
-	{map[string]any{"primaryObjectId": 1, "fromObjectId": 1, "toObjectId": 2}, true, "1 made nothing"},
+	{map[string]any{"primaryObjectId": 1, "fromObjectId": 1, "toObjectId": 2}, true, "1 made nothing, from 1 to 2"},
+	{map[string]any{"primaryObjectId": 1, "mergedObjectIds": []any{4}, "newObjectId": 2}, true, "1 and 4 made 2"},
+	{map[string]any{"primaryObjectId": 1, "mergedObjectIds": []any{"5"}, "newObjectId": 2}, true, "1 and 5 made 2"},
 }
 
 // Random events have the same key if and only if they say the same. Absent, null
@@ -56,7 +67,7 @@ func TestEventsThatDifferHaveDifferentKeys(t *testing.T) {
 	byKey, byWhat := map[string]string{}, map[string]string{}
 	for range 15_000 {
 		on := objects[random.IntN(len(objects))]
-		kind := pick([]string{"deal.change", "contact.x", "-", "%", pick(nasty)})
+		kind := pick([]string{"object.change", "p1.x", "-", "%", pick(nasty)})
 		if on.merge {
 			kind += ".merge"
 		}

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -34,14 +35,17 @@ func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Count
 		i := first[n]
 		e := events[i]
 		switch {
+		case e.Ignored != "":
+			verdicts[i] = isIgnored
+			h.log().LogAttrs(ctx, slog.LevelInfo, "event ignored", slog.String("source", e.Source), slog.String("kind", fmt.Sprintf("%.80s", e.Ignored)))
 		case e.Err != nil:
 			verdicts[i], failures[i] = h.keep(ctx, e, e.Err)
 		case e.At.After(h.now().Add(Ahead)):
 			verdicts[i], failures[i] = h.keep(ctx, e, errAhead)
-		case unread != nil && h.mayBeOld(e):
+		case unread != nil && len(h.oldKeys(e)) > 0:
 			failures[i] = unread // it is unknown whether the event is new
 		default:
-			verdicts[i], failures[i] = h.store(ctx, e, old.mark(e))
+			verdicts[i], failures[i] = h.store(ctx, e, old.verdict(e))
 		}
 	})
 	var failure error
@@ -64,7 +68,7 @@ func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Count
 func distinct(events []fact.Event, verdicts []verdict) (first []int) {
 	seen := map[string]bool{}
 	for i, e := range events {
-		if e.Err == nil {
+		if e.Err == nil && e.Ignored == "" {
 			if seen[e.Delivery] {
 				verdicts[i] = isDuplicate
 				continue
@@ -76,9 +80,13 @@ func distinct(events []fact.Event, verdicts []verdict) (first []int) {
 	return first
 }
 
-// keep keeps a refused event: its sender will not send it again.
+// keep keeps a refused event, for 90 days since it was received: its sender will not
+// send it again.
 func (h *Handler) keep(ctx context.Context, e fact.Event, why error) (verdict, error) {
-	refusal := outbox.Refusal{Source: e.Source, Reason: why.Error(), Body: string(e.Raw), At: h.now()}
+	refusal := outbox.Refusal{Source: e.Source, Reason: why.Error(), Body: string(e.Raw), At: e.Since}
+	if e.Since.IsZero() {
+		refusal.At = h.now()
+	}
 	if err := send(ctx, func(ctx context.Context) error { return h.Outbox.Refuse(ctx, refusal) }); err != nil {
 		return unstored, err
 	}

@@ -101,7 +101,7 @@ func (b *bench) twin() *intake.Handler {
 	return &intake.Handler{
 		Aloware: h.Aloware, AlowareReader: h.AlowareReader, HubSpot: h.HubSpot,
 		DB: h.DB, Ledger: h.Ledger, Outbox: h.Outbox, Cutover: h.Cutover, Retention: h.Retention,
-		Tally: h.Tally, Log: h.Log, Now: h.Now, SideBySide: h.SideBySide, Spool: h.Spool, Ending: h.Ending,
+		Tally: h.Tally, Log: h.Log, Now: h.Now, SideBySide: h.SideBySide, Spool: h.Spool, Ending: h.Ending, Began: h.Began,
 	}
 }
 
@@ -129,7 +129,7 @@ func (b *bench) serve(r *http.Request) (int, intake.Counts) {
 	if err := json.Unmarshal(w.Body.Bytes(), &counts); err != nil {
 		b.t.Errorf("answered %q: %v", w.Body, err)
 	}
-	if got := counts.New + counts.Duplicate + counts.Refused + counts.Waiting; got != counts.Received {
+	if got := counts.New + counts.Duplicate + counts.Refused + counts.Waiting + counts.Ignored; got != counts.Received {
 		b.t.Errorf("received %d, and accounted for %d: %+v", counts.Received, got, counts)
 	}
 	return w.Code, counts
@@ -144,7 +144,7 @@ func (b *bench) send(path, body string, status int, want intake.Counts) {
 	if got != status || added != want {
 		b.t.Errorf("%.100s: %d %+v, want %d %+v\n%s", body, got, added, status, want, b.logged())
 	}
-	if want.Old, want.Later, want.Unstored, want.Spooled = 0, 0, 0, 0; answered != want {
+	if want.Old, want.Later, want.Unstored, want.Spooled, want.Incomplete = 0, 0, 0, 0, 0; answered != want {
 		b.t.Errorf("%.100s: answered %+v, want %+v", body, answered, want)
 	}
 }
@@ -152,7 +152,7 @@ func (b *bench) send(path, body string, status int, want intake.Counts) {
 func minus(a, b intake.Counts) intake.Counts {
 	return intake.Counts{
 		Received: a.Received - b.Received, New: a.New - b.New, Duplicate: a.Duplicate - b.Duplicate,
-		Refused: a.Refused - b.Refused, Waiting: a.Waiting - b.Waiting,
+		Refused: a.Refused - b.Refused, Waiting: a.Waiting - b.Waiting, Ignored: a.Ignored - b.Ignored, Incomplete: a.Incomplete - b.Incomplete,
 		Old: a.Old - b.Old, Later: a.Later - b.Later, Unstored: a.Unstored - b.Unstored, Spooled: a.Spooled - b.Spooled, Forged: a.Forged - b.Forged,
 	}
 }
@@ -165,6 +165,7 @@ var (
 	isLater     = intake.Counts{Received: 1, Duplicate: 1, Later: 1}
 	isRefused   = intake.Counts{Received: 1, Refused: 1}
 	isWaiting   = intake.Counts{Received: 1, Waiting: 1}
+	isIgnored   = intake.Counts{Received: 1, Ignored: 1}
 	isUnstored  = intake.Counts{Received: 1, Waiting: 1, Unstored: 1}
 )
 

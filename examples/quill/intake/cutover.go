@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -24,18 +25,39 @@ const (
 	claim = "claim"
 )
 
-// oldMarks are the keys that the pipeline before the cutover has marked.
+// beside is how long after the start of this process an earlier version of quill may
+// still run beside it.
+const beside = time.Hour
+
+// oldMarks are keys that are marked, each with whether the row is the ledger's own:
+// an earlier version's of quill, not the pipeline's before the cutover.
 type oldMarks map[string]bool
 
-// mark reports whether one of the event's old keys is marked.
-func (m oldMarks) mark(e fact.Event) bool {
-	return slices.ContainsFunc(e.Old, func(key string) bool { return m[key] })
+// verdict is what the event is by its old keys, and unstored if they are not marked.
+func (m oldMarks) verdict(e fact.Event) verdict {
+	if own, marked := m[e.Earlier]; marked && own {
+		return isDuplicate
+	}
+	if slices.ContainsFunc(e.Old, func(key string) bool { own, marked := m[key]; return marked && !own }) {
+		return isOld
+	}
+	return unstored
 }
 
-// mayBeOld reports whether the pipeline before the cutover may have had the event, and
-// its mark may still count.
-func (h *Handler) mayBeOld(e fact.Event) bool {
-	return len(e.Old) > 0 && e.At.Before(h.Cutover) && h.now().Before(h.Cutover.Add(or(h.Retention, Retention)))
+// oldKeys returns the keys under which the event may have been marked: by the
+// pipeline before the cutover, as long as its mark may still count, and by an earlier
+// version of quill.
+func (h *Handler) oldKeys(e fact.Event) (keys []string) {
+	counts := func(until time.Time) bool {
+		return e.At.Before(until) && h.now().Before(until.Add(or(h.Retention, Retention)))
+	}
+	if counts(h.Cutover) {
+		keys = append(keys, e.Old...)
+	}
+	if e.Earlier != "" && counts(h.Began.Add(beside)) {
+		keys = append(keys, e.Earlier)
+	}
+	return keys
 }
 
 // oldMarks reads the old marks of the events at these places. It sends no request
@@ -44,8 +66,8 @@ func (h *Handler) mayBeOld(e fact.Event) bool {
 func (h *Handler) oldMarks(ctx context.Context, places []int, events []fact.Event) (oldMarks, error) {
 	var keys []string
 	for _, i := range places {
-		if events[i].Err == nil && h.mayBeOld(events[i]) {
-			keys = append(keys, events[i].Old...)
+		if events[i].Err == nil && events[i].Ignored == "" {
+			keys = append(keys, h.oldKeys(events[i])...)
 		}
 	}
 	slices.Sort(keys)
@@ -61,15 +83,14 @@ func (h *Handler) oldMarks(ctx context.Context, places []int, events []fact.Even
 		mu.Lock()
 		defer mu.Unlock()
 		failures = append(failures, err)
-		for _, key := range found {
-			marks[key] = true
-		}
+		maps.Copy(marks, found)
 	})
 	return marks, errors.Join(failures...)
 }
 
 // readOld returns which of the keys have a mark that counts.
-func (h *Handler) readOld(ctx context.Context, keys []string) (found []string, err error) {
+func (h *Handler) readOld(ctx context.Context, keys []string) (found oldMarks, err error) {
+	found = oldMarks{}
 	table := h.Ledger.Table()
 	keyAttr := table.Key.Partition.Name
 	ask := types.KeysAndAttributes{
@@ -87,8 +108,9 @@ func (h *Handler) readOld(ctx context.Context, keys []string) (found []string, e
 			return err
 		}
 		for _, row := range out.Responses[table.Name] {
-			if key, ok := row[keyAttr].(*types.AttributeValueMemberS); ok && counts(row, table.TTL, h.now()) {
-				found = append(found, key.Value)
+			_, own := row[claim]
+			if key, ok := row[keyAttr].(*types.AttributeValueMemberS); ok && counts(row, table.TTL, h.now(), own) {
+				found[key.Value] = own
 			}
 		}
 		if left = out.UnprocessedKeys; len(left) > 0 {
@@ -102,11 +124,11 @@ func (h *Handler) readOld(ctx context.Context, keys []string) (found []string, e
 	return found, nil
 }
 
-// counts reports whether a row is the old pipeline's and has not expired. Those
-// rows have no grace: they expire at their time, deleted or not.
-func counts(row map[string]types.AttributeValue, ttl string, now time.Time) bool {
-	if _, ours := row[claim]; ours {
-		return false
+// counts reports whether a row has not expired, deleted or not. The ledger's own rows
+// have an hour of grace in their time, those of the old pipeline have not.
+func counts(row map[string]types.AttributeValue, ttl string, now time.Time, own bool) bool {
+	if own {
+		now = now.Add(time.Hour)
 	}
 	expires, ok := row[ttl].(*types.AttributeValueMemberN)
 	if !ok {

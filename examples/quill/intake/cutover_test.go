@@ -217,3 +217,59 @@ func TestOldKeys(t *testing.T) {
 		t.Errorf("%+v, want %+v\n%s", got, want, b.logged())
 	}
 }
+
+// related is an association of HubSpot, added or removed, and its key by the version of
+// quill that left that out.
+const (
+	relatedKey = "HUBSPOT:62515:41:contact.associationChange:123-55:-:1795240800123:10"
+	related    = `{"eventId":10,"subscriptionId":41,"portalId":62515,"occurredAt":1795240800123,"subscriptionType":"contact.associationChange","attemptNumber":0,"associationType":"CONTACT_TO_COMPANY","fromObjectId":123,"toObjectId":55,"associationRemoved":false}`
+)
+
+// An event that an earlier version of quill has marked, under its key, is a duplicate,
+// as long as that version may run beside this one and its mark lasts.
+func TestTheKeyOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	occurred := time.UnixMilli(1795240800123)
+	for name, tc := range map[string]struct {
+		began time.Time
+		later time.Duration
+		key   string
+		want  intake.Counts
+		reads int
+	}{
+		"the version begins now":          {began: occurred.Add(time.Minute), key: relatedKey, want: isDuplicate, reads: 1},
+		"another's mark":                  {began: occurred.Add(time.Minute), key: relatedKey + "0", want: isNew, reads: 1},
+		"both versions run":               {began: occurred.Add(time.Millisecond - time.Hour), key: relatedKey, want: isDuplicate, reads: 1},
+		"only this one runs":              {began: occurred.Add(-time.Hour), key: relatedKey, want: isNew},
+		"in the mark's last minute":       {began: occurred.Add(time.Minute), later: 14*day - time.Minute, key: relatedKey, want: isDuplicate, reads: 1},
+		"the mark has ended":              {began: occurred.Add(time.Hour), later: 14 * day, key: relatedKey, want: isNew, reads: 1},
+		"all marks have ended":            {began: occurred.Add(time.Minute), later: 15 * day, key: relatedKey, want: isNew},
+		"an event that has the same keys": {began: occurred.Add(time.Minute), key: "", want: isNew},
+	} {
+		b := newBench(t)
+		body := related
+		if b.Began = tc.began; tc.key == "" {
+			body = change(1)
+		} else if out, err := b.Ledger.MarkSeen(t.Context(), tc.key); err != nil {
+			t.Fatal(out, err)
+		}
+		b.set(b.clock().Add(tc.later))
+		cost := b.db.Meter(func() { b.send(intake.HubSpotPath, batch(body), 200, tc.want) })
+		if reads := cost.Requests - 1; reads != tc.reads {
+			t.Errorf("%s: %d reads", name, reads)
+		}
+		b.send(intake.HubSpotPath, batch(body), 200, isDuplicate)
+		b.wants(tc.want.New)
+	}
+}
+
+// A mark of the pipeline before the cutover does not count under a key of quill's, and
+// the reverse.
+func TestOldMarksOfTheOther(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Cutover, b.Began = b.clock(), b.clock()
+	b.old(relatedKey, day)
+	b.send(intake.HubSpotPath, batch(related), 200, isNew)
+	b.send(intake.HubSpotPath, batch(strings.Replace(related, ":false", ":true", 1)), 200, isNew)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -32,7 +33,8 @@ func (h *Handler) take(ctx context.Context, source string, began time.Time, text
 	}
 	counts := Counts{Received: len(events), Waiting: len(events), Unstored: len(events)}
 	why := "it could not be stored in time"
-	if h.aloware.requests.Add(1) > Held {
+	carries := slices.ContainsFunc(events, func(e fact.Event) bool { return e.Ignored == "" })
+	if h.aloware.requests.Add(1) > Held && carries {
 		why = "too many others wait"
 	} else {
 		patient, cancel := h.patience(ctx)
@@ -89,8 +91,9 @@ var errSpooledLong = event.BadInput("intake", "receivedAt", "is longer ago than 
 func (h *Handler) TakeIn(ctx context.Context) {
 	err := h.Spool.Each(func(e spool.Entry) bool {
 		events := h.events(fact.Aloware, e.Body)
-		if h.now().Sub(e.ReceivedAt) >= or(h.Retention, Retention) {
-			for i := range events {
+		long := h.now().Sub(e.ReceivedAt) >= or(h.Retention, Retention)
+		for i := range events {
+			if long && events[i].Ignored == "" {
 				events[i].Err = errSpooledLong
 			}
 		}

@@ -20,29 +20,32 @@ import (
 // notes is the text that rows of deliveries have in the existing table.
 const notes = "initial insert"
 
-// store marks an event and writes its fact. An old event, and one that waits for
-// another, is only marked.
-func (h *Handler) store(ctx context.Context, e fact.Event, old bool) (verdict, error) {
+// store marks an event and writes its fact. An event that is known by an old key, and
+// one that waits for another, is only marked.
+func (h *Handler) store(ctx context.Context, e fact.Event, known verdict) (verdict, error) {
 	write := e.Fact
-	if old {
+	if known != unstored {
 		write = nil
 	}
-	outcome, stands, err := h.commit(ctx, e.Delivery, write)
+	outcome, stands, err := h.commit(ctx, e, write)
 	if _, bad := errors.AsType[*event.InputError](err); bad { // it can never be stored
 		return h.keep(ctx, e, err)
 	}
 	if err == nil && stands != nil { // another delivery wrote the fact
-		outcome, _, err = h.commit(ctx, e.Delivery, nil)
+		outcome, _, err = h.commit(ctx, e, nil)
 	}
 	switch {
 	case err != nil:
 		return unstored, err
 	case outcome == event.Duplicate:
 		return isDuplicate, nil
-	case old:
-		return isOld, nil
+	case known != unstored:
+		return known, nil
 	case e.Fact == nil:
 		return isWaiting, nil
+	case stands == nil && len(e.LeftOut) > 0:
+		h.log().LogAttrs(ctx, slog.LevelInfo, "columns left out", slog.String("source", e.Source), slog.Any("fields", e.LeftOut))
+		return isIncomplete, nil
 	case stands == nil:
 		return isNew, nil
 	case !later(stands.Row, e.Fact.Row):
@@ -65,40 +68,54 @@ func state(row fact.Row) string {
 	return status + "/" + disposition
 }
 
-// commit marks the delivery and, unless it is nil, writes the fact. One transaction
-// does both or nothing, and is sent until it is decided. commit returns
-// event.Created if the transaction took effect, even if the first reply was lost,
-// and event.Duplicate if the delivery is marked already. If only an existing fact
-// with the same key prevents it, commit returns that fact, and nothing was written.
-func (h *Handler) commit(ctx context.Context, delivery string, f *fact.Fact) (event.Outcome, *outbox.Stored, error) {
-	mark, err := h.Ledger.MarkItem(delivery)
+// commit marks the delivery of the event and, unless it is nil, writes the fact. One
+// transaction does both or nothing, and is sent until it is decided. commit returns
+// event.Created if the transaction took effect, even if the first reply was lost, or
+// all replies were and the event came again. It returns event.Duplicate if another
+// transaction has marked the delivery. If only an existing fact with the same key
+// prevents it, commit returns that fact, and nothing was written.
+func (h *Handler) commit(ctx context.Context, e fact.Event, f *fact.Fact) (event.Outcome, *outbox.Stored, error) {
+	t, err := h.transaction(e.Delivery, f)
 	if err != nil {
 		return 0, nil, err
 	}
-	mark.Item.Put.Item["notes"] = &types.AttributeValueMemberS{Value: notes}
-	in := &dynamodb.TransactWriteItemsInput{
-		ClientRequestToken: aws.String(rand.Text()), // the same in every attempt
-		TransactItems:      []types.TransactWriteItem{mark.Item},
-	}
-	var put *record.Action[outbox.Put]
-	if f != nil {
-		if put, err = h.Outbox.PutItem(*f); err != nil {
-			return 0, nil, err
-		}
-		in.TransactItems = append(in.TransactItems, put.Item)
-	}
+	t = h.undecided.share(e.Delivery, t)
+	outcome, stands := event.Created, (*outbox.Stored)(nil)
 	err = send(ctx, func(ctx context.Context) error {
-		_, err := h.DB.TransactWriteItems(ctx, in, once)
+		_, err := h.DB.TransactWriteItems(ctx, &t.in, once)
 		return err
 	})
-	if err == nil {
-		return event.Created, nil, nil
+	if err != nil {
+		outcome, stands, err = judge(err, t.mark, t.put)
 	}
-	outcome, stands, judgeErr := judge(err, mark, put)
-	if judgeErr != nil {
-		return 0, nil, fmt.Errorf("intake: TransactWriteItems on table %s and the outbox: %w", h.Ledger.Table().Name, judgeErr)
+	h.undecided.end(e, t, err == nil)
+	if err != nil {
+		return 0, nil, fmt.Errorf("intake: TransactWriteItems on table %s and the outbox: %w", h.Ledger.Table().Name, err)
+	}
+	if outcome == event.Created {
+		outcome = t.created()
 	}
 	return outcome, stands, nil
+}
+
+// transaction returns a new transaction for the delivery and its fact.
+func (h *Handler) transaction(delivery string, f *fact.Fact) (*transaction, error) {
+	mark, err := h.Ledger.MarkItem(delivery)
+	if err != nil {
+		return nil, err
+	}
+	mark.Item.Put.Item["notes"] = &types.AttributeValueMemberS{Value: notes}
+	t := &transaction{mark: mark, in: dynamodb.TransactWriteItemsInput{
+		ClientRequestToken: aws.String(rand.Text()), // the same in every attempt
+		TransactItems:      []types.TransactWriteItem{mark.Item},
+	}}
+	if f != nil {
+		if t.put, err = h.Outbox.PutItem(*f); err != nil {
+			return nil, err
+		}
+		t.in.TransactItems = append(t.in.TransactItems, t.put.Item)
+	}
+	return t, nil
 }
 
 // judge finds out which item of a cancelled transaction was refused. If none was,

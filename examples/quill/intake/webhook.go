@@ -1,14 +1,15 @@
 // Package intake receives webhooks. It verifies who sent a request, splits it into
 // events, drops copies, and writes each event's mark and fact in one transaction.
 //
-//	webhook.go  the HTTP handler: who may send, and the answers
-//	body.go     how large a body may be, and all bodies together
-//	hold.go     how long each source waits, and the spool
-//	batch.go    the events of one request: copies, and all others side by side
-//	cutover.go  what the earlier pipeline has marked; useless when its marks have expired
-//	ledger.go   one transaction for each event
-//	send.go     repeats a request to DynamoDB until it is answered
-//	tally.go    what became of them
+//	webhook.go    the HTTP handler: who may send, and the answers
+//	body.go       how large a body may be, and all bodies together
+//	hold.go       how long each source waits, and the spool
+//	batch.go      the events of one request: copies, and all others side by side
+//	cutover.go    what the earlier pipeline has marked; useless when its marks have expired
+//	ledger.go     one transaction for each event
+//	undecided.go  what no reply has decided
+//	send.go       repeats a request to DynamoDB until it is answered
+//	tally.go      what became of them
 //
 // The answer is 200 only when every event is settled: stored, known already,
 // waiting for another, kept as refused, or in the spool. It is 503 when an event of
@@ -68,7 +69,7 @@ type DB interface {
 // and 1 for the index. A duplicate is 1 request and 4 WCU, an event that waits 1
 // request and 2 WCU, a later status 2 requests and 6 WCU, a refused event 1 request
 // and 2 WCU. This is for items up to 1 KB: a larger item costs this for each KB. A
-// copy in the same request costs nothing.
+// copy in the same request and an ignored event cost nothing.
 // Price (before the cutover): 2 requests, 1 RCU, 5 WCU. Until the old marks have
 // expired, it is also the price of requests with events from before the cutover: 1
 // request for each 100 old keys, 1 RCU for each key, and then the price above.
@@ -103,7 +104,12 @@ type Handler struct {
 	// than HubSpot's.
 	Ending <-chan struct{}
 
+	// Began is when this process began. An event from before may have been marked by
+	// an earlier version of quill, under its Earlier key.
+	Began time.Time
+
 	aloware, hubspot load
+	undecided        undecided
 }
 
 // now is the handler's clock.

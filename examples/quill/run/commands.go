@@ -119,7 +119,7 @@ func (p Program) refused(ctx context.Context, cfg config.Config, c command) erro
 // read reads refused events again, with the current configuration.
 func read(cfg config.Config, refusals []outbox.Refusal) (events []fact.Event) {
 	for _, r := range refusals {
-		body := []byte(r.Body)
+		body, first := []byte(r.Body), len(events)
 		switch {
 		case r.Source == fact.Aloware:
 			events = append(events, aloware.Reader{Terminal: cfg.Aloware.Terminal}.Events(body)...)
@@ -133,6 +133,9 @@ func read(cfg config.Config, refusals []outbox.Refusal) (events []fact.Event) {
 			events = append(events, one...)
 		default:
 			events = append(events, hubspot.Events(body)...)
+		}
+		for i := range events[first:] {
+			events[first+i].Since = r.At // what is refused again ends when it would have
 		}
 	}
 	return events

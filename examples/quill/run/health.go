@@ -66,6 +66,8 @@ func (s *service) figures() string {
 		{"duplicate", in.Duplicate},
 		{"refused", in.Refused},
 		{"waiting", in.Waiting},
+		{"ignored", in.Ignored},
+		{"incomplete", in.Incomplete},
 		{"old", in.Old},
 		{"later", in.Later},
 		{"unstored", in.Unstored},

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/quill/config"
@@ -169,6 +170,9 @@ func TestLookUp(t *testing.T) {
 			t.Errorf("again: exit %d, %q, %q, want %s", exit, out, said, want)
 		}
 	}
+	if _, out, _ = called(t, Program{Env: environment(env)}, "refused"); !strings.Contains(out, lines[1]) {
+		t.Errorf("what is refused again has another time: %q, before %q", out, lines[1])
+	}
 	if exit, out, _ = called(t, Program{Env: environment(env)}, "facts", "ALOWARE:CALL:3"); exit != exitOK || !strings.Contains(out, `"status":"parked"`) {
 		t.Errorf("exit %d, %q", exit, out)
 	}
@@ -183,10 +187,10 @@ func TestReadAgain(t *testing.T) {
 		{Source: fact.HubSpot, Body: " " + change},
 		{Source: fact.HubSpot, Body: "no batch"},
 		{Source: fact.HubSpot, Body: ` {"a":`},
-		{Source: fact.Aloware, Body: call(1, "completed")},
+		{Source: fact.Aloware, Body: call(1, "completed"), At: time.Unix(7, 0)},
 	})
 	if len(events) != 5 || events[0].Delivery != changeKey || events[1].Delivery != changeKey || events[2].Err == nil ||
-		string(events[3].Raw) != ` {"a":` || events[4].Fact == nil {
+		string(events[3].Raw) != ` {"a":` || events[4].Fact == nil || !events[0].Since.IsZero() || events[4].Since != time.Unix(7, 0) {
 		t.Errorf("%+v", events)
 	}
 }

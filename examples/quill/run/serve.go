@@ -149,7 +149,7 @@ func webhooks(cfg config.Config, db database.DB, s stores, tally *intake.Tally, 
 		HubSpot:       hubspot.Verifier{Secret: h.Secret, PublicURL: cfg.PublicURL, Versions: h.Signatures, Now: time.Now},
 		DB:            db.Client, Ledger: s.marks, Outbox: s.facts,
 		Cutover: cfg.Cutover, Retention: cfg.Retention,
-		Tally: tally, Log: log, Now: time.Now,
+		Tally: tally, Log: log, Now: time.Now, Began: time.Now(),
 	}
 }
 

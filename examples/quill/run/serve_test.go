@@ -145,7 +145,7 @@ func TestServeEndsInOrder(t *testing.T) {
 			t.Errorf("%d %s, want %s", got, answer, want)
 		}
 	}
-	s.ready("ready\nreceived 4\nnew 1\nduplicate 3\nrefused 0\nwaiting 0\nold 0\nlater 0\nunstored 0\nspooled 0\nforged 1\nunread 0\nposted ")
+	s.ready("ready\nreceived 4\nnew 1\nduplicate 3\nrefused 0\nwaiting 0\nignored 0\nincomplete 0\nold 0\nlater 0\nunstored 0\nspooled 0\nforged 1\nunread 0\nposted ")
 
 	s.Stop()
 	s.Log.Until(t, `"msg":"ending"`)

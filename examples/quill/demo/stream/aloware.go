@@ -36,7 +36,8 @@ func (m *maker) ago(seconds int) time.Time {
 }
 
 // call sends the webhooks of a call that rings and ends. Either webhook may
-// come first, come again, or not come at all, and some calls end twice.
+// come first, come again, or not come at all, and some calls end twice. Some are
+// followed by what was said.
 func (m *maker) call() {
 	c := m.newCall()
 	name := of(&m.dice, "OutboundPhoneCall-DispositionCompleted", "InboundPhoneCall-DispositionCompleted", "OutboundPhoneCall-DispositionCompleted", "InboundSMS-DispositionCompleted", "Call: 100% done")
@@ -60,6 +61,10 @@ func (m *maker) call() {
 			m.later = append(m.later, func() { m.send(r, e) })
 		}
 		m.again(func() { m.send(r, e) })
+	}
+	if m.chance(15) {
+		body := fmt.Sprintf(`{"event":"transcription.call.summarized","body":{"summary":"Yes, call me","communication":{"id":%d,"type":1}}}`, c.id)
+		m.later = append(m.later, func() { m.send(Request{Path: AlowarePath, Body: body}, &happening{none: true}) })
 	}
 }
 

@@ -35,7 +35,7 @@ func (m *maker) hubSpot() *happening {
 		return m.association(n, at)
 	}
 	id := 180584432000 + int64(n)
-	return m.event(n, at, 31, "object.deletion", fmt.Sprint(id), "-", `"objectId":%d,"objectTypeId":"0-3","changeFlag":"DELETED"`, id)
+	return m.event(n, at, 31, "object.deletion", fmt.Sprint(id), "-", `"objectId":%d,"objectTypeId":"0-3","changeFlag":"DELETED"`, id).in("objectTypeId=0-3")
 }
 
 // property is HubSpot's name for a column, with possible values.
@@ -94,16 +94,16 @@ func (m *maker) merge(n int, at time.Time) *happening {
 	one, other, merged := 20_000+n, 30_000_000+n, 40_000_000+n
 	if m.chance(50) {
 		return m.event(n, at, 40, "contact.merge", fmt.Sprintf("%d-%d", one, merged), "-",
-			`"primaryObjectId":%d,"mergedObjectIds":[%d],"newObjectId":%d,"numberOfPropertiesMoved":4`, one, other, merged)
+			`"primaryObjectId":%d,"mergedObjectIds":[%d],"newObjectId":%d,"numberOfPropertiesMoved":4`, one, other, merged).in("mergedObjectIds=%d", other)
 	}
 	return m.event(n, at, 40, "deal.merge", fmt.Sprintf("%d-%d+%d", one, merged, merged+1), "-",
-		`"primaryObjectId":%d,"mergedObjectIds":[%d],"newObjectIds":[%d,%d]`, one, other, merged, merged+1)
+		`"primaryObjectId":%d,"mergedObjectIds":[%d],"newObjectIds":[%d,%d]`, one, other, merged, merged+1).in("mergedObjectIds=%d", other)
 }
 
 func (m *maker) association(n int, at time.Time) *happening {
 	from, to := 1000+m.below(500), 70+m.below(30)
 	return m.event(n, at, 41, "contact.associationChange", fmt.Sprintf("%d-%d", from, to), "-",
-		`"associationType":"CONTACT_TO_COMPANY","fromObjectId":%d,"toObjectId":%d,"associationRemoved":false`, from, to)
+		`"associationType":"CONTACT_TO_COMPANY","fromObjectId":%d,"toObjectId":%d,"associationRemoved":false`, from, to).in("associationType=CONTACT_TO_COMPANY")
 }
 
 // event makes an event with these fields, and a key with these parts. HubSpot's
@@ -120,6 +120,12 @@ func (m *maker) event(n int, at time.Time, subscription int, kind, object, part,
 		json: head + rest + `,"changeSource":"CRM_UI","attemptNumber":@}`,
 		fact: &fact{key: fmt.Sprintf("HUBSPOT:%d:%d:%s:%s:%s:%d:%d", portal, subscription, kind, object, part, at.UnixMilli(), id)},
 	}
+}
+
+// in adds details to the key of the fact.
+func (h *happening) in(details string, args ...any) *happening {
+	h.fact.key += ":" + fmt.Sprintf(details, args...)
+	return h
 }
 
 // taken makes an event dated before the cutover, and the row that the older

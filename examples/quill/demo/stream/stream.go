@@ -62,6 +62,7 @@ type Want struct {
 	Duplicate int `json:"duplicate"`
 	Refused   int `json:"refused"`
 	Waiting   int `json:"waiting"`
+	Ignored   int `json:"ignored,omitempty"`
 
 	Old   int `json:"old,omitempty"`   // duplicates of events that the older service had
 	Later int `json:"later,omitempty"` // duplicates that are a later status of a call
@@ -114,6 +115,7 @@ type happening struct {
 	fact  *fact  // nil for an event that is not a fact, such as a call that rings
 	known []Known
 	bad   bool
+	none  bool // carries no fact
 	old   bool // the older service had it
 	sent  bool
 }
@@ -176,6 +178,8 @@ func (w *Want) add(e *happening) {
 	switch {
 	case e.bad:
 		w.Refused++
+	case e.none:
+		w.Ignored++
 	case e.sent:
 		w.Duplicate++
 	case e.old:
@@ -198,7 +202,7 @@ func (w *Want) add(e *happening) {
 // Add adds what is expected of another request, without its lists.
 func (w *Want) Add(v Want) {
 	w.Received, w.New, w.Duplicate = w.Received+v.Received, w.New+v.New, w.Duplicate+v.Duplicate
-	w.Refused, w.Waiting = w.Refused+v.Refused, w.Waiting+v.Waiting
+	w.Refused, w.Waiting, w.Ignored = w.Refused+v.Refused, w.Waiting+v.Waiting, w.Ignored+v.Ignored
 	w.Old, w.Later = w.Old+v.Old, w.Later+v.Later
 }
 
