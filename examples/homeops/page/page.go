@@ -25,7 +25,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 	"github.com/homeops/ddbpatterns/examples/internal/prices"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // weeks is how many weeks the heat map covers, including this one.
@@ -141,7 +140,7 @@ func Make(ctx context.Context, a *app.App, f Facts) ([]byte, error) {
 		if f.Of != "" && f.Of != of.Scope && f.Of != of.Chat {
 			continue
 		}
-		h, err := read(ctx, a, of, a.Zone.Date(f.At))
+		h, err := read(ctx, a, of, f.At)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +151,8 @@ func Make(ctx context.Context, a *app.App, f Facts) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func read(ctx context.Context, a *app.App, of profile.Household, today tzclock.Date) (household, error) {
+func read(ctx context.Context, a *app.App, of profile.Household, at time.Time) (household, error) {
+	today := a.Zone.Date(at)
 	monday := today.Monday()
 	first, last := monday.AddDays(-7*(weeks-1)), monday.AddDays(-7)
 	people := map[string]string{} // id → name, as of their latest activity
@@ -201,11 +201,12 @@ func read(ctx context.Context, a *app.App, of profile.Household, today tzclock.D
 			h.Title = update.Message.Chat.Title
 		}
 	}
-	return h, h.settle(ctx, a, people, today)
+	return h, h.settle(ctx, a, people, at)
 }
 
 // settle reads what members have promised, and who has carried more than whom this week.
-func (h *household) settle(ctx context.Context, a *app.App, people map[string]string, today tzclock.Date) error {
+func (h *household) settle(ctx context.Context, a *app.App, people map[string]string, at time.Time) error {
+	today := a.Zone.Date(at)
 	members, err := a.Profiles.Members(ctx, h.Scope)
 	if err != nil {
 		return err
@@ -219,7 +220,7 @@ func (h *household) settle(ctx context.Context, a *app.App, people map[string]st
 			return err
 		}
 		for _, one := range promises {
-			if one.Status == promise.Active && one.Household == h.Scope {
+			if one.Status == promise.Active && one.Household == h.Scope && at.Before(one.Deadline.Add(24*time.Hour)) {
 				by := one.Deadline.Add(-time.Second).In(cmp.Or(p.Zone, a.Zone).Location()).Format("Monday 2 January")
 				h.Promises = append(h.Promises, line{people[p.User], fmt.Sprintf("%s, by %s", one.Description, by)})
 			}

@@ -149,7 +149,7 @@ func (w *Worker) recompute(ctx context.Context, scope string, of time.Time, live
 		switch {
 		case p.Household == scope && (!over || p.HouseholdEvent.Time().Before(end)):
 			r.Members = append(r.Members, p.User)
-		case over:
+		case over && !p.HouseholdEvent.Time().Before(end): // who left since
 			r.Former = append(r.Former, p.User)
 		}
 	}

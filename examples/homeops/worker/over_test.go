@@ -69,3 +69,22 @@ func TestMembersOfAWeekThatIsOver(t *testing.T) {
 		t.Errorf("this week: %s", now)
 	}
 }
+
+// Who moved out before the week ended is not a member of it, whichever household's job
+// comes first.
+func TestWhoLeftOnTheLastEvening(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 0)
+	b.meet()
+	b.say(anna, "Jag har diskat")
+	b.do(job.Job{Name: job.Day, Due: at(20, 4), Household: chatKey, Chat: chatKey})
+	b.now = at(22, 20) // Sunday
+	b.sayIn(second, 1, anna, "Jag bor här")
+	b.now = at(23, 4)
+	b.do(job.Job{Name: job.Day, Due: at(23, 4), Household: chatKey, Chat: chatKey})
+	b.now = b.now.Add(time.Hour)
+	got := b.say(bo, "Sammanfatta förra veckan").Sent
+	if strings.Contains(got, "Anna") {
+		t.Errorf("Anna left on Sunday: %s", got)
+	}
+}

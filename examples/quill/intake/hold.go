@@ -27,14 +27,16 @@ func (h *Handler) take(ctx context.Context, source string, began time.Time, text
 	ctx = context.WithoutCancel(ctx)
 	events := h.events(source, text)
 	if source == fact.HubSpot {
-		ctx, cancel := context.WithTimeout(ctx, HubSpotWithin)
+		ctx, cancel := context.WithTimeout(ctx, HubSpotWithin-h.now().Sub(began))
 		defer cancel()
 		return h.Settle(ctx, events)
 	}
 	counts := Counts{Received: len(events), Waiting: len(events), Unstored: len(events)}
 	why := "it could not be stored in time"
 	carries := slices.ContainsFunc(events, func(e fact.Event) bool { return e.Ignored == "" })
-	if h.aloware.requests.Add(1) > Held && carries {
+	// Half of the room for bodies is for those that are being read.
+	many := h.aloware.requests.Add(1) > Held || h.aloware.bytes.Load() > Bodies/2
+	if many && carries {
 		why = "too many others wait"
 	} else {
 		patient, cancel := h.patience(ctx)

@@ -371,3 +371,24 @@ func (u until) Read([]byte) (int, error) {
 	<-u
 	return 0, io.EOF
 }
+
+// Large bodies do not take the room from those that are still to be read.
+func TestLargeCallsInAnOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.spooling(spool.Most)
+		b.down()
+		time.AfterFunc(5*time.Second, b.db.Heal)
+		var wait sync.WaitGroup
+		for n := range 64 {
+			text := numbered(n)
+			wait.Go(func() { b.send1(text+strings.Repeat(" ", intake.AlowareBody-len(text)), 200) })
+		}
+		synctest.Wait()
+		b.send1(numbered(64), 200)
+		wait.Wait()
+		b.TakeIn(t.Context())
+		b.wantsCalls(65)
+	})
+}

@@ -132,11 +132,11 @@ func (t *turn) posted(ctx context.Context, batch string, keys []string) error {
 func (t *turn) tooLate(ctx context.Context, batch string, keys []string) error {
 	done, err := t.Outbox.MarkPosted(ctx, batch+late, keys)
 	sums := outbox.Sums{Posted: done.Marked, Doubled: inOther(done, batch)}
-	if err != nil || sums == (outbox.Sums{}) {
+	if sums == (outbox.Sums{}) {
 		return err
 	}
 	t.Log.Warn("a post ended after its lease", "batch", batch, "marked", sums.Posted, "doubled", sums.Doubled)
-	return t.Outbox.SaveLate(ctx, batch, sums)
+	return cmp.Or(t.Outbox.SaveLate(ctx, batch, sums), err)
 }
 
 // inOther is how many facts were marked in a batch other than this one.

@@ -184,3 +184,36 @@ func TestFactsThatAnotherMarkedAreDoubled(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A post that the sink delayed, and whose reply was lost then, is counted as posted
+// again.
+func TestAPostThatWaitedAndWasLost(t *testing.T) {
+	t.Parallel()
+	e := open(t, powerbitest.Config{})
+	var facts []fact.Fact
+	for n := range 4 {
+		f := call(n)
+		f.Dimension = nil
+		facts = append(facts, f)
+	}
+	e.put(facts...)
+	n := 0
+	e.drain(e.posterOf(&hooked{
+		Sink: e.client(),
+		post: func(next func() error) error {
+			n++
+			switch n {
+			case 1:
+				return &sink.WaitError{After: time.Second, Err: errors.New("429")}
+			case 2:
+				return &sink.UnknownError{Err: errors.Join(errors.New("lost"), next())}
+			}
+			return next()
+		},
+		posted: func(func() error) error { return sink.ErrCannotAsk },
+	}))
+	sums := e.sums()
+	if sums.Posted+sums.Recovered != len(facts) || sums.Reposted != len(facts) {
+		t.Errorf("posted %d + recovered %d, want %d marked; reposted %d, want %d", sums.Posted, sums.Recovered, len(facts), sums.Reposted, len(facts))
+	}
+}

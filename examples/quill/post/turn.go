@@ -33,10 +33,12 @@ func (e *refusedError) Unwrap() error { return e.err }
 // wait. An error about these rows is a *sink.UnknownError or a *refusedError. Any
 // other error ends the turn, and the next turn finds out what became of the rows.
 func (t *turn) send(ctx context.Context, table, batch string, rows []fact.Row) error {
+	until := t.budget.used.Until // which a refusal forgets
 	for {
 		if err := t.allow(ctx, table, len(rows)); err != nil {
 			return err
 		}
+		t.budget.used.Until = until
 		t.budget.begin(batch, table, len(rows), t.Clock.Now())
 		if err := t.save(ctx); err != nil {
 			return err

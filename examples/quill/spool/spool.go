@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,10 +54,11 @@ type Spool struct {
 	from  string // where Each begins
 }
 
-// Open opens the directory for this process, and makes it if it does not exist.
+// Open opens the directory for this process, and makes it if it does not exist. Its
+// parent must exist, because nobody would make the names of more directories last.
 // What another process has not finished is erased: nobody was told that it is kept.
 func Open(path string, most int64) (*Spool, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	dir, err := os.Open(path)
@@ -117,11 +119,11 @@ func (s *Spool) Put(e Entry) error {
 	if !s.reserve(size) {
 		return ErrFull
 	}
-	if err := s.write(e, text); err != nil {
+	gone, err := s.write(e, text)
+	if gone {
 		s.reserve(-size)
-		return err
 	}
-	return nil
+	return err
 }
 
 // reserve reports whether so many more bytes are allowed, and counts them then.
@@ -135,10 +137,12 @@ func (s *Spool) reserve(size int64) bool {
 	return true
 }
 
-func (s *Spool) write(e Entry, text []byte) error {
+// write reports whether the file is gone after an error: Each may have settled and
+// erased it meanwhile.
+func (s *Spool) write(e Entry, text []byte) (gone bool, _ error) {
 	file, err := os.CreateTemp(s.path, fmt.Sprintf("%020d-*%s", e.ReceivedAt.UnixNano(), unfinished)) // mode 0600
 	if err != nil {
-		return err
+		return true, err
 	}
 	temporary := file.Name()
 	final := strings.TrimSuffix(temporary, unfinished) + whole
@@ -151,9 +155,9 @@ func (s *Spool) write(e Entry, text []byte) error {
 		err = s.dir.Sync()
 	}
 	if err != nil { // one of the two names exists
-		_, _ = os.Remove(temporary), os.Remove(final)
+		gone = os.Remove(temporary) == nil || os.Remove(final) == nil
 	}
-	return err
+	return gone, err
 }
 
 // Each calls settle for the entries, the oldest first, and erases those for which

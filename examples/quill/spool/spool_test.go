@@ -47,7 +47,7 @@ func took(t *testing.T, s *spool.Spool, until string) (bodies []string, err erro
 // are gone when they are settled. Nobody else may read them.
 func TestEntries(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "a", "spool")
+	dir := filepath.Join(t.TempDir(), "spool")
 	s := open(t, dir, spool.Most)
 	for _, n := range []int{2, 0, 1} {
 		put(t, s, n)
