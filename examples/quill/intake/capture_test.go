@@ -49,6 +49,10 @@ func TestACapturedCall(t *testing.T) {
 		}
 		send(d.event, d.body, d.want)
 	}
+	two := append(aloware.Reader{}.Events([]byte(`{}`)), aloware.Reader{}.Events([]byte(`{"event":"x"}`))...) // as -again reads them
+	if got, want := b.Settle(t.Context(), two), (intake.Counts{Received: 2, Ignored: 2}); got != want {
+		t.Errorf("two that are ignored: %+v", got)
+	}
 	keys, refusals := b.stored()
 	if marked := len(b.db.Items(marks)); len(keys) != 1 || refusals != 0 || marked != 4 || len(b.db.Items(facts)) != 1 {
 		t.Errorf("facts %v, %d refusals, %d deliveries marked", keys, refusals, marked)
