@@ -26,8 +26,11 @@ func TestNewInSpiteOfLostReplies(t *testing.T) {
 			b := newBench(t)
 			other := b.twin()
 			b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: -1})
-			body := batch(change(1), change(2), change(3))
+			body, began := batch(change(1), change(2), change(3)), time.Now()
 			b.send(intake.HubSpotPath, body, 503, intake.Counts{Received: 3, Waiting: 3, Unstored: 3})
+			if took := time.Since(began); took >= 5*time.Second { // so long HubSpot waits
+				t.Errorf("answered after %s", took)
+			}
 			b.wants(3)
 			b.db.Heal()
 			if forgotten {
