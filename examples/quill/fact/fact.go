@@ -26,8 +26,8 @@ type Event struct {
 	// set then.
 	Err error
 	// Ignored is the kind of a delivery that carries no fact, such as
-	// transcription.call.summarized. It is counted and not kept. Nothing below is
-	// set then.
+	// transcription.call.summarized. It is counted and not kept, whatever Err is.
+	// Nothing below is set then.
 	Ignored string
 
 	// Delivery is the ledger's key: the same when the sender sends the event again.

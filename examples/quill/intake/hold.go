@@ -93,10 +93,9 @@ var errSpooledLong = event.BadInput("intake", "receivedAt", "is longer ago than 
 func (h *Handler) TakeIn(ctx context.Context) {
 	err := h.Spool.Each(func(e spool.Entry) bool {
 		events := h.events(fact.Aloware, e.Body)
-		long := h.now().Sub(e.ReceivedAt) >= or(h.Retention, Retention)
-		for i := range events {
-			if long && events[i].Ignored == "" {
-				events[i].Err = errSpooledLong
+		if h.now().Sub(e.ReceivedAt) >= or(h.Retention, Retention) {
+			for i := range events {
+				events[i].Err = errSpooledLong // except where it is ignored
 			}
 		}
 		ctx, cancel := context.WithTimeout(ctx, HubSpotWithin)

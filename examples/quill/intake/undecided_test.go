@@ -26,8 +26,11 @@ func TestNewInSpiteOfLostReplies(t *testing.T) {
 			b := newBench(t)
 			other := b.twin()
 			b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: -1})
-			body := batch(change(1), change(2), change(3))
+			body, began := batch(change(1), change(2), change(3)), time.Now()
 			b.send(intake.HubSpotPath, body, 503, intake.Counts{Received: 3, Waiting: 3, Unstored: 3})
+			if took := time.Since(began); took >= 5*time.Second { // so long HubSpot waits
+				t.Errorf("answered after %s", took)
+			}
 			b.wants(3)
 			b.db.Heal()
 			if forgotten {
@@ -72,7 +75,7 @@ func TestUndecidedIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: -1})
+		lose := dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: -1}
 		settle := func(within time.Duration, want intake.Counts, events ...string) {
 			ctx, cancel := context.WithTimeout(t.Context(), within)
 			defer cancel()
@@ -85,11 +88,15 @@ func TestUndecidedIsBounded(t *testing.T) {
 		for i := range 1025 {
 			all = append(all, change(i))
 		}
+		b.db.Inject(lose)
 		settle(time.Millisecond, isUnstored, large)
+		b.db.Heal()
+		settle(time.Minute, isDuplicate, large)
+		b.db.Inject(lose)
 		settle(time.Millisecond, isUnstored, all[0])
 		settle(time.Millisecond, intake.Counts{Received: 1024, Waiting: 1024, Unstored: 1024}, all[1:]...)
 		b.db.Heal()
 		settle(time.Minute, intake.Counts{Received: 1024, New: 1024}, all[1:]...)
-		settle(time.Minute, intake.Counts{Received: 2, Duplicate: 2}, large, all[0])
+		settle(time.Minute, isDuplicate, all[0])
 	})
 }
