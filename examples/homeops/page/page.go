@@ -220,7 +220,7 @@ func (h *household) settle(ctx context.Context, a *app.App, people map[string]st
 			return err
 		}
 		for _, one := range promises {
-			if one.Status == promise.Active && one.Household == h.Scope && at.Before(one.Deadline.Add(24*time.Hour)) {
+			if one.Status == promise.Active && one.Household == h.Scope && at.Before(one.Deadline.Add(promise.Grace)) {
 				by := one.Deadline.Add(-time.Second).In(cmp.Or(p.Zone, a.Zone).Location()).Format("Monday 2 January")
 				h.Promises = append(h.Promises, line{people[p.User], fmt.Sprintf("%s, by %s", one.Description, by)})
 			}

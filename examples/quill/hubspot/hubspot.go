@@ -99,7 +99,7 @@ func read(o *fields.Object) fact.Event {
 }
 
 // shownOf returns the value of a property, and false if the event has none that may
-// be shown. If nobody can tell whether the value is sensitive, it is.
+// be shown. An unreadable isSensitive counts as true.
 func shownOf(o, may *fields.Object) (value string, shown bool) {
 	known := len(may.LeftOut())
 	value, sensitive := may.Value("propertyValue"), may.Bool("isSensitive")

@@ -82,8 +82,7 @@ func (h *Handler) put(ctx context.Context, counts *Counts, why string, e spool.E
 	counts.Spooled, counts.Unstored = counts.Unstored, 0
 }
 
-// errSpooledLong refuses an event whose mark may have expired, so that nobody can
-// tell whether it is known.
+// errSpooledLong refuses an event whose mark may have expired: it may be known.
 var errSpooledLong = event.BadInput("intake", "receivedAt", "is longer ago than the ledger's retention: the event was in the spool")
 
 // TakeIn settles what is in the spool as if it came once more, until something

@@ -238,7 +238,7 @@ func TestTheEndInAnOutage(t *testing.T) {
 	})
 }
 
-// After the ledger's retention nobody can tell whether an event is known. It is
+// After the ledger's retention an event may be known without a mark. It is
 // refused, and refused -again can take it.
 func TestAnOldEntry(t *testing.T) {
 	t.Parallel()
