@@ -54,11 +54,12 @@ func (h *Handler) take(ctx context.Context, source string, began time.Time, text
 // the service ends.
 func (h *Handler) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, AlowareWithin)
+	ending := h.Ending
 	go func() {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.Ending:
+		case <-ending:
 		}
 		last := time.AfterFunc(HubSpotWithin, cancel)
 		<-ctx.Done()
