@@ -4,13 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/activity"
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
@@ -36,8 +34,7 @@ func wantUnchanged(t *testing.T, b *bench, m telegram.Message) worker.Report {
 
 // What was unsure stays so on a redelivery, though a yes has taught the word.
 func TestAnUnsureMessageStaysUnsure(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	unsure := b.message(anna, "diksat nu")
 	b.handle(unsure)
 	b.now = b.now.Add(time.Minute)
@@ -50,8 +47,7 @@ func TestAnUnsureMessageStaysUnsure(t *testing.T) {
 // A message without an activity stays without one, though its words were taught
 // since.
 func TestWhatIsTaughtLaterIsNoActivity(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	pant := b.message(anna, "tog en pant")
 	if r := b.handle(pant); r.Kind != worker.KindNone {
 		t.Fatalf("%+v", r)
@@ -69,15 +65,9 @@ func TestWhatIsTaughtLaterIsNoActivity(t *testing.T) {
 // What was recorded stays an activity, though its words have since become a
 // teaching.
 func TestARecordedMessageDoesNotTeach(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		m := b.message(anna, "diskat betyder lugn och ro")
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: -1})
-		if err := b.Worker.Handle(t.Context(), delivery(t, m, 1)); err == nil {
-			t.Error("learning failed and the item was acknowledged")
-		}
-		b.db.Heal()
+		b.breaksOff(m, "UpdateItem", "homeops")
 		b.say(bo, "lugn och ro betyder vila")
 		r := b.handleNth(m, 2)
 		if r.Kind != worker.KindActivity || len(r.Recorded) != 1 || r.Recorded[0].Name != "diskning" {
@@ -93,18 +83,12 @@ func TestARecordedMessageDoesNotTeach(t *testing.T) {
 // A correction that died after it was written says what it wrote, even if its
 // words mean something else by now.
 func TestACorrectionIsAnsweredAsItWasMeant(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		b.say(anna, "fixandet betyder tvätt")
 		b.say(anna, "pant betyder pantning")
 		b.now = b.now.Add(2 * time.Minute)
 		m := b.message(anna, "nej, pant betyder fixandet")
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops-response-counters", Times: -1})
-		if err := b.Worker.Handle(t.Context(), delivery(t, m, 1)); err == nil {
-			t.Error("answering failed and the item was acknowledged")
-		}
-		b.db.Heal()
+		b.breaksOff(m, "UpdateItem", "homeops-response-counters")
 		b.say(bo, "nej, fixandet betyder städning")
 		wantSent(t, b.handleNth(m, 2), "Rättat: «pant» är tvätt ✔")
 	})
@@ -113,8 +97,7 @@ func TestACorrectionIsAnsweredAsItWasMeant(t *testing.T) {
 // Of two deliveries that classified differently, the first to record decides,
 // and only that is learned.
 func TestWhatWasRecordedFirstIsLearned(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	m := b.message(anna, "diskat")
 	other, err := event.New(m.Time(), "telegram", chatKey, itoa(m.ID))
 	if err != nil {
@@ -136,8 +119,7 @@ func TestWhatWasRecordedFirstIsLearned(t *testing.T) {
 // Sent in quiet hours, processed by day: quiet hours at either time suppress
 // the reply.
 func TestQuietWhenSent(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.now = time.Date(2026, 2, 18, 23, 0, 0, 0, tzclock.Stockholm.Location())
 	m := b.message(anna, "diskat")
 	b.now = b.now.Add(12 * time.Hour)
@@ -149,8 +131,7 @@ func TestQuietWhenSent(t *testing.T) {
 // Too old to count is an answer: the item is done, and the report says why
 // nothing was said.
 func TestTooOldIsAnAnswer(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	m := b.message(anna, "diskat")
 	b.now = b.now.Add(20 * 24 * time.Hour)
 	for i := range 32 { // later events push it out of the habit's ring
@@ -170,8 +151,7 @@ func TestTooOldIsAnAnswer(t *testing.T) {
 
 // Bad input inside a step cannot get better: it is skipped at once.
 func TestBadInputInAStepIsSkipped(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	r := b.say(anna, "”"+strings.Repeat("x", 1100)+"” betyder disk")
 	if r.Kind != worker.KindTeach || len(r.Skipped) != 1 || r.Skipped[0] != "teach" {
 		t.Errorf("%s, skipped %v", r.Kind, r.Skipped)
@@ -179,8 +159,7 @@ func TestBadInputInAStepIsSkipped(t *testing.T) {
 }
 
 func TestOnlyRepliesToTheBotAreAnswersToIt(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "diksat nu")
 	m := b.reply(bo, "ja")
 	m.ReplyTo.From = &anna // somebody quotes the question
@@ -193,8 +172,7 @@ func TestOnlyRepliesToTheBotAreAnswersToIt(t *testing.T) {
 }
 
 func TestNoTimingFromAReplyThatIsEarlier(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "diksat nu")
 	m := b.reply(bo, "ja")
 	m.ReplyTo.Date = m.Date + 5
@@ -210,8 +188,7 @@ func membership(b *bench, chat telegram.Chat, status string, at time.Time) queue
 }
 
 func TestDMStatusIsOfPrivateChatsOnly(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	group := telegram.Chat{ID: chat, Type: "supergroup"}
 	b.say(anna, "/start") // in the group
 	if err := b.Worker.Handle(t.Context(), membership(b, group, "left", b.now)); err != nil {
@@ -228,8 +205,7 @@ func TestDMStatusIsOfPrivateChatsOnly(t *testing.T) {
 }
 
 func TestAMembershipFarAheadIsRefused(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	private := telegram.Chat{ID: anna.ID, Type: "private"}
 	if err := b.Worker.Handle(t.Context(), membership(b, private, "kicked", b.now.AddDate(50, 0, 0))); err != nil {
 		t.Fatal(err)
@@ -255,9 +231,7 @@ func (stuck) Send(ctx context.Context, _ telegram.Outgoing) (int64, error) {
 }
 
 func TestADeliveryIsCutOffInTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		deps := b.Deps
 		deps.Sender = stuck{}
 		if _, err := b.queue.Send(t.Context(), delivery(t, b.message(anna, "diskat"), 1).Body, nil); err != nil {

@@ -13,8 +13,7 @@ import (
 
 // What the chat has taught wins over the vocabulary.
 func TestATaughtPhraseWins(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	wantSent(t, b.say(anna, "diskat betyder tvätt"), "Jag har lärt mig: «diskat» är tvätt ✔")
 	wantSent(t, b.say(anna, "städat bilen betyder ”biltvätt”"), "Jag har lärt mig: «städat bilen» är biltvätt ✔")
 	for text, want := range map[string][]string{
@@ -35,8 +34,7 @@ func TestATaughtPhraseWins(t *testing.T) {
 // An activity that the chat made up is known by its name from then on, however
 // many words it has.
 func TestATaughtActivityCanBeAskedFor(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "Fido betyder ”gå ut med hunden”")
 	b.say(anna, "Fido igen")
 	wantSent(t, b.say(bo, "Hur ofta blev det gå ut med hunden den här veckan?"), "gå ut med hunden den här veckan: 1")
@@ -46,8 +44,7 @@ func TestATaughtActivityCanBeAskedFor(t *testing.T) {
 // A sentence that only looks like teaching or an introduction is classified
 // like any other.
 func TestSentencesTeachNothing(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	stranger := telegram.User{ID: 5003, Username: "ann"} // whose own name is learned
 	for _, text := range []string{"Jag heter Anna och jag har diskat", "jag har diskat, och det betyder disken"} {
 		if r := b.say(stranger, text); r.Kind != worker.KindActivity || len(r.Recorded) != 1 || r.Recorded[0].Name != "diskning" {
@@ -65,8 +62,7 @@ func TestSentencesTeachNothing(t *testing.T) {
 }
 
 func TestAShortNoIsANo(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "diksat nu")
 	bare, meant := b.reply(anna, "nä"), b.reply(anna, "ja men nej jag menade tvätt")
 	if r := b.handle(bare); len(r.Recorded) != 0 || r.Sent != "Vad betyder «diksat» då? Skriv: nej, diksat betyder …" {

@@ -3,12 +3,10 @@ package worker_test
 import (
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
@@ -47,8 +45,7 @@ func later(b *bench) func(telegram.User, string) telegram.Message {
 
 // Anybody's yes teaches; only the person whom the bot asked is credited, once.
 func TestOnlyWhoWasAskedIsCredited(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "diksat nu")
 	answer := later(b)
 	first, second, third := answer(bo, "ja"), answer(anna, "ja"), answer(anna, "japp!")
@@ -72,8 +69,7 @@ func TestOnlyWhoWasAskedIsCredited(t *testing.T) {
 // A question from an earlier version mentions nobody, and credits the first
 // person who answers.
 func TestAQuestionOfBeforeCreditsOnce(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	old := telegram.Message{ID: 9, Date: b.now.Unix(), Chat: telegram.Chat{ID: chat}, From: &bot, Text: "Menade du «diskning» med «diksat»? Svara ja, eller: nej, jag menade …"}
 	b.now = b.now.Add(time.Minute)
 	yes := b.message(bo, "ja")
@@ -90,18 +86,12 @@ func TestAQuestionOfBeforeCreditsOnce(t *testing.T) {
 // A no that broke off before its correction means what it says, not what the
 // yes before it recorded.
 func TestANoAfterAYesCorrectsOnly(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		b.say(anna, "diksat nu")
 		answer := later(b)
 		yes, no := answer(anna, "ja"), answer(anna, "nej, jag menade tvätt")
 		b.handle(yes)
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: -1})
-		if err := b.Worker.Handle(t.Context(), delivery(t, no, 1)); err == nil {
-			t.Error("correcting failed and the item was acknowledged")
-		}
-		b.db.Heal()
+		b.breaksOff(no, "UpdateItem", "homeops")
 		wantSent(t, b.handleNth(no, 2), "Rättat: «diksat» är tvätt ✔")
 		wantCredits(t, b, map[string]int{"Anna diskning": 1})
 	})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	_ "time/tzdata"
 
@@ -103,6 +104,21 @@ func newBench(t *testing.T, latency time.Duration) *bench {
 	return b
 }
 
+// start returns the bench of a test that runs beside the others.
+func start(t *testing.T) *bench {
+	t.Helper()
+	t.Parallel()
+	return newBench(t, 0)
+}
+
+// inBubble runs a test beside the others, in a bubble: there the SDK's pauses between
+// its attempts take no time.
+func inBubble(t *testing.T, test func(t *testing.T, b *bench)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { test(t, newBench(t, 0)) })
+}
+
 // fork returns another bench with the same tables, and a process that has just begun.
 func (b *bench) fork() *bench {
 	b.t.Helper()
@@ -192,6 +208,17 @@ func (b *bench) mustHandle(m queue.Message) worker.Report {
 		b.t.Fatalf("Handle(%s): %v", m.Body, err)
 	}
 	return b.last
+}
+
+// breaksOff delivers the message once, while all such requests are lost: it must come
+// again.
+func (b *bench) breaksOff(m telegram.Message, op, table string) {
+	b.t.Helper()
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: op, Table: table, Times: -1})
+	if err := b.Worker.Handle(b.t.Context(), delivery(b.t, m, 1)); err == nil {
+		b.t.Errorf("a request was lost and %q was acknowledged", m.Text)
+	}
+	b.db.Heal()
 }
 
 // say sends a text a minute later than the last, so that the chat is slow.

@@ -12,8 +12,7 @@ import (
 // What the message says of a person whom the chat knows is credited to that person
 // on every delivery: the activity, effort, habit and promise, and the praise.
 func TestWhatSomebodyElseDidIsTheirs(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.say(bo, "Jag lovar att diska i kväll")
 	b.now = b.now.Add(2 * time.Minute)
@@ -35,8 +34,7 @@ func TestWhatSomebodyElseDidIsTheirs(t *testing.T) {
 
 // A sender who also names themselves did it once.
 func TestWhoNamesThemselvesDidItOnce(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.now = b.now.Add(2 * time.Minute)
 	m := b.message(anna, "Jag har diskat och dammsugit. Anna har diskat. Bo har diskat")
@@ -48,8 +46,7 @@ func TestWhoNamesThemselvesDidItOnce(t *testing.T) {
 // Nobody is credited with what a stranger did, and a name counts in messages later
 // than the one that it was learned from.
 func TestNobodyIsCreditedForAStranger(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "Hej")
 	b.now = b.now.Add(2 * time.Minute)
 	early := b.message(anna, "Bo har diskat")
@@ -68,8 +65,7 @@ func TestNobodyIsCreditedForAStranger(t *testing.T) {
 // A person who calls themselves "Jag" gets nothing of what others say that they
 // did.
 func TestAWordForOneselfIsNobodysName(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	for i, name := range []string{"Jag", "I", "Ingen", "Jag har", "Vi"} {
 		b.say(telegram.User{ID: 6000 + int64(i), FirstName: name}, "Hej")
@@ -82,8 +78,7 @@ func TestAWordForOneselfIsNobodysName(t *testing.T) {
 
 // A forwarded message is kept and means nothing: no deed, no question, no answer.
 func TestAForwardedMessageMeansNothing(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.say(anna, "diksat nu")
 	yes := b.reply(anna, "ja")

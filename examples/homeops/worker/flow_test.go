@@ -26,8 +26,7 @@ func wantSent(t *testing.T, r worker.Report, want string) {
 }
 
 func TestAnActivityIsRecordedLearnedAndPraised(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	r := b.say(anna, "Jag har diskat och dammsugit 👍")
 	if r.Kind != worker.KindActivity || len(r.Recorded) != 2 {
 		t.Fatalf("%+v", r)
@@ -48,8 +47,7 @@ func TestAnActivityIsRecordedLearnedAndPraised(t *testing.T) {
 }
 
 func TestTheCapIsThreeADay(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	var sent []string
 	for range 4 {
 		sent = append(sent, b.say(anna, "diskat").Sent)
@@ -66,8 +64,7 @@ func TestTheCapIsThreeADay(t *testing.T) {
 }
 
 func TestQuietHoursTakeNothingOfTheCap(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.now = time.Date(2026, 2, 18, 22, 30, 0, 0, tzclock.Stockholm.Location())
 	if r := b.say(anna, "diskat"); r.Silent != "quiet hours" || len(r.Recorded) != 1 {
 		t.Errorf("in the evening: %+v", r)
@@ -94,8 +91,7 @@ func TestQuietHoursTakeNothingOfTheCap(t *testing.T) {
 }
 
 func TestAFastConversationIsLeftAlone(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	for range 3 {
 		b.now = b.now.Add(5 * time.Second)
 		b.handle(b.message(bo, "blabla"))
@@ -109,8 +105,7 @@ func TestAFastConversationIsLeftAlone(t *testing.T) {
 }
 
 func TestADefiniteRefusalIsRefunded(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.sender.err = &telegram.RefusedError{Code: 403, Description: "Forbidden"}
 	if r := b.say(anna, "diskat"); r.Sent != "" || !strings.Contains(r.Silent, "Forbidden") {
 		t.Errorf("%+v", r)
@@ -127,8 +122,7 @@ func TestADefiniteRefusalIsRefunded(t *testing.T) {
 }
 
 func TestARedeliveryRepliesOnce(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.now = b.now.Add(time.Hour)
 	m := b.message(anna, "diskat")
 	b.handle(m)
@@ -147,8 +141,7 @@ func TestARedeliveryRepliesOnce(t *testing.T) {
 // A phrase that is learned between two deliveries must not make the second
 // count as something else.
 func TestAChangedPhraseDoesNotCountTwice(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(bo, "hunden betyder ”hundvakt”")
 	b.now = b.now.Add(time.Hour)
 	m := b.message(anna, "hunden är ute")
@@ -167,8 +160,7 @@ func TestAChangedPhraseDoesNotCountTwice(t *testing.T) {
 }
 
 func TestWithoutASenderNothingIsLearned(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	post := b.message(anna, "diskat")
 	post.From = nil
 	fake := b.message(anna, "diskat")
@@ -188,8 +180,7 @@ func TestWithoutASenderNothingIsLearned(t *testing.T) {
 }
 
 func TestTeachCorrectAndUse(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	wantSent(t, b.say(anna, "pant betyder pantning"), "Jag har lärt mig: «pant» är pantning ✔")
 	wantSent(t, b.say(bo, "pant betyder städning"), "«pant» är redan pantning. Skriv: nej, pant betyder städning")
 	wantSent(t, b.say(bo, "nej, pant betyder städning"), "Rättat: «pant» är städning ✔")
@@ -202,8 +193,7 @@ func TestTeachCorrectAndUse(t *testing.T) {
 }
 
 func TestUnsureAsksAndYesConfirms(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	r := b.say(anna, "diksat nu")
 	if r.Kind != worker.KindGuess {
 		t.Fatalf("%+v", r)
@@ -237,8 +227,7 @@ func TestUnsureAsksAndYesConfirms(t *testing.T) {
 }
 
 func TestNoCorrects(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "diksat nu")
 	question := b.reply(anna, "nej")
 	b.now = b.now.Add(time.Minute)
@@ -255,8 +244,7 @@ func TestNoCorrects(t *testing.T) {
 }
 
 func TestQuestions(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	wantSent(t, b.say(anna, "Jag heter Anna"), "Hej Anna!")
 	wantSent(t, b.say(bo, "Jag heter Anna"), "Någon annan heter redan Anna här.")
 	wantSent(t, b.say(bo, "my name is Bo"), "Hello Bo!")
@@ -313,8 +301,7 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestAnswersHaveACapOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	for n := range worker.AnswersADay + 1 {
 		r := b.say(anna, "Vem diskade senast?")
 		if answered := r.Sent != ""; answered != (n < worker.AnswersADay) {
@@ -324,8 +311,7 @@ func TestAnswersHaveACapOfTheirOwn(t *testing.T) {
 }
 
 func TestDMStatusFollowsTheLaterEvent(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	start := b.message(anna, "/start")
 	start.Chat = telegram.Chat{ID: anna.ID, Type: "private"}
 	member := func(id int64, status string) queue.Message {

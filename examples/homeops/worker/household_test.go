@@ -37,8 +37,7 @@ func promisesOf(t *testing.T, b *bench, of telegram.User) []promise.Promise {
 }
 
 func TestPromises(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	asks(t, b, [][2]string{
 		{"Anna: jag bor här", "Noterat 🤝 jag bor här"},
 		{"Bo: I live here", "Noted 🤝 I live here"},
@@ -76,8 +75,7 @@ func TestPromises(t *testing.T) {
 
 // A person whom the bot lists is known by that name, though they never said it.
 func TestWhoIsListedIsKnown(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(bo, "diskat")
 	b.say(telegram.User{ID: 5004, Username: "maja_l"}, "dammsugit")
 	asks(t, b, [][2]string{
@@ -91,8 +89,7 @@ func TestWhoIsListedIsKnown(t *testing.T) {
 
 // A promise ends with its last day in its maker's time zone.
 func TestAPromiseEndsInItsMakersZone(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	asks(t, b, [][2]string{
 		{"Bo: my time zone is Nowhere/Land", "I know of no time zone Nowhere/Land; write Europe/Stockholm, say."},
 		{"Bo: Min tidszon är Pacific/Auckland", "Noterat 🤝 Min tidszon är Pacific/Auckland"},
@@ -113,8 +110,7 @@ func TestAPromiseEndsInItsMakersZone(t *testing.T) {
 }
 
 func TestWeeks(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	asks(t, b, [][2]string{
 		{"Anna: hur ligger vi till?", "Jag vet inte vilka som bor här. Skriv «jag bor här» i er grupp."},
 		{"Anna: hur ligger vi till?", "Belastning den här veckan\nAnna: 0"}, // Anna alone
@@ -144,8 +140,7 @@ func TestWeeks(t *testing.T) {
 
 // In private the household is the one in which the sender lives.
 func TestThePrivateHousehold(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	private := func(text string) worker.Report {
 		b.now = b.now.Add(2 * time.Minute)
 		m := b.message(anna, text)
@@ -165,8 +160,7 @@ func TestThePrivateHousehold(t *testing.T) {
 
 // A person lives in one household: the one in which they said so last.
 func TestMoving(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	other := telegram.Chat{ID: -77, Type: "group"}
 	home := func(chat telegram.Chat) telegram.Message {
 		b.now = b.now.Add(2 * time.Minute)
@@ -250,8 +244,7 @@ func TestTwoDeliveriesAboutTheHouseholdAtOnce(t *testing.T) {
 
 // A deed keeps a promise even if it was handled before the promise was stored.
 func TestAPromiseThatCameAfterItsDeed(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.now = b.now.Add(2 * time.Minute)
 	late := b.message(anna, "Jag lovar att städa idag")
@@ -265,8 +258,7 @@ func TestAPromiseThatCameAfterItsDeed(t *testing.T) {
 
 // A deed that is told in private keeps a promise that was made there.
 func TestADeedToldInPrivate(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	private := telegram.Chat{ID: anna.ID, Type: "private"}
 	b.sayIn(private, 1, anna, "Jag lovar att städa idag")
@@ -279,8 +271,7 @@ func TestADeedToldInPrivate(t *testing.T) {
 
 // Two people with one name are told apart, and one without a name has a number.
 func TestMembersOfOneName(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "Hej")
 	b.say(telegram.User{ID: 5003, FirstName: "Anna"}, "Jag har diskat")
 	b.say(telegram.User{ID: 5004}, "Hej")
@@ -292,8 +283,7 @@ func TestMembersOfOneName(t *testing.T) {
 // One deed keeps one of two promises of the same thing; the person is reminded of
 // the other.
 func TestOneDeedKeepsOnePromise(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.say(anna, "Jag lovar att städa idag")
 	b.say(anna, "Jag lovar att städa idag")

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -100,8 +99,7 @@ func (b *bench) speaks(user telegram.User, lang string) {
 // overdue promise, in the chat where they are written to now. Asked twice, it asks
 // for the same jobs.
 func TestWhatIsDueAtAnHour(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	p := b.promised()
 	b.sayIn(telegram.Chat{ID: anna.ID, Type: "private"}, 1, anna, "Jag lovar att diska idag")
@@ -148,8 +146,7 @@ func TestWhatIsDueAtAnHour(t *testing.T) {
 
 // A job that can never be done is a dead letter at once, with its reason.
 func TestJobsThatCanNeverBeDone(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	for body, why := range map[string]string{
 		`{"job":"guessed","chat":"-5","due":"2026-02-18T11:00:00Z"}`: "job must be the name of a job in package job",
 		`{"job":"hourly"}`: "must not be the zero time",
@@ -172,8 +169,7 @@ func TestJobsThatCanNeverBeDone(t *testing.T) {
 }
 
 func TestSundaysSummary(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.speaks(anna, "en") // the household stays Swedish
 	b.say(anna, "Jag har diskat")
@@ -204,8 +200,7 @@ func TestSundaysSummary(t *testing.T) {
 
 // A deed on Sunday after the summary is in the week's rows from Monday on.
 func TestTheWeekEndsOnSunday(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.do(job.Job{Name: job.Week, Due: at(22, 18), Household: chatKey, Chat: chatKey})
 	b.now = at(22, 21)
@@ -221,8 +216,7 @@ func TestTheWeekEndsOnSunday(t *testing.T) {
 // A summary that is due in quiet hours, or is late and comes in them, is
 // stored.
 func TestASummaryInQuietHours(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.say(anna, "Jag har diskat")
 	week := job.Job{Name: job.Week, Due: at(22, 18), Household: chatKey, Chat: chatKey}
@@ -280,9 +274,7 @@ func TestAPromiseThatWasKept(t *testing.T) {
 		"somebody else":  {func(b *bench) { b.say(bo, "Jag har städat") }, promise.Active},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, 0)
+			inBubble(t, func(t *testing.T, b *bench) {
 				b.meet()
 				b.say(anna, "Jag har städat") // before
 				p := b.promised()
@@ -320,8 +312,7 @@ func TestAPromiseInPrivate(t *testing.T) {
 // In a promise of the older system the activity is not known. The bot reminds of it
 // and gives it up all the same.
 func TestAPromiseOfTheOlderSystem(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	row := map[string]types.AttributeValue{}
 	for name, value := range map[string]string{
@@ -371,8 +362,7 @@ func TestAJobWaitsForTelegram(t *testing.T) {
 
 // A day's messages to the bot are learned at its end, each day once.
 func TestTheDayIsLearned(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.say(anna, "Vem diskade senast?")
 	for range 2 {
@@ -434,8 +424,7 @@ func TestASuggestion(t *testing.T) {
 		"ignored now and then":                       {days: 7, before: func(b *bench) { b.ignoring(5, 0.8, 17) }, want: "Anna brukar diska nu."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t, 0)
+			b := start(t)
 			b.now = at(9, 12)
 			b.meet()
 			b.speaks(anna, "sv")
@@ -487,8 +476,7 @@ func (b *bench) ignoring(times int, value float64, last int) {
 
 // An activity that the chat has taught has no verb.
 func TestASuggestionOfWhatTheChatTaught(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.now = at(9, 12)
 	b.meet()
 	b.speaks(anna, "sv")
@@ -550,9 +538,7 @@ func TestJobsConverge(t *testing.T) {
 	t.Parallel()
 	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
 		t.Run(do.String(), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, 0)
+			inBubble(t, func(t *testing.T, b *bench) {
 				for _, j := range everyJob(b) {
 					f := b.fork()
 					f.now = j.Due
@@ -594,8 +580,7 @@ func TestJobsTwiceAtOnce(t *testing.T) {
 // A group that is too large for a balance between every two members still gets its
 // week, and does not make a dead letter each day.
 func TestALargeHousehold(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	for i := range 17 {
 		b.say(telegram.User{ID: int64(5001 + i), FirstName: "P" + string(rune('A'+i))}, "Jag har diskat")
 	}

@@ -71,9 +71,7 @@ func (b *bench) on(q queue.Queue) *worker.Worker {
 // A delivery whose time is over is settled all the same: it is a dead letter with
 // a reason, or comes again when Telegram asks.
 func TestADeliveryIsSettledAfterItsTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(time.Hour), Op: "PutItem", Table: "homeops-messages", Times: -1})
 		ctx, cancel := context.WithTimeout(t.Context(), worker.PerItem)
 		defer cancel()
@@ -106,9 +104,7 @@ func TestADeliveryIsSettledAfterItsTime(t *testing.T) {
 // If the queue does not take a dead letter, the message is not lost: it stays,
 // and comes again or is moved by the queue itself.
 func TestWhatIsNotBuriedStays(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		broken := errors.New("broken")
 		w := b.on(remote{Memory: b.queue, broken: broken})
 		m := b.message(anna, "diskat")

@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -16,8 +15,7 @@ import (
 // A message that is processed late is judged by the time at which it was sent.
 
 func TestThisWeekIsTheQuestions(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.now = time.Date(2026, 2, 22, 21, 50, 0, 0, tzclock.Stockholm.Location()) // a Sunday
 	b.say(anna, "diskat")
 	asked := b.message(bo, "Hur ofta har vi diskat den här veckan?")
@@ -26,8 +24,7 @@ func TestThisWeekIsTheQuestions(t *testing.T) {
 }
 
 func TestTheConversationWasFastWhenItWas(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	for range 3 {
 		b.now = b.now.Add(5 * time.Second)
 		b.handle(b.message(bo, "blabla"))
@@ -41,8 +38,7 @@ func TestTheConversationWasFastWhenItWas(t *testing.T) {
 
 // Message ids are a chat's own: two chats may both have number 101.
 func TestChatsAnswerApart(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	one := b.message(anna, "Vem diskade senast?")
 	other := one
 	other.Chat = telegram.Chat{ID: chat - 1, Type: "supergroup"}
@@ -52,8 +48,7 @@ func TestChatsAnswerApart(t *testing.T) {
 }
 
 func TestARefusedAnswerIsRefunded(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.sender.err = &telegram.RefusedError{Code: 403, Description: "Forbidden"}
 	r := b.say(anna, "Vem diskade senast?")
 	count, err := b.Limits.Get(t.Context(), chatKey+"#answers", tzclock.Stockholm.Date(b.now))
@@ -65,9 +60,7 @@ func TestARefusedAnswerIsRefunded(t *testing.T) {
 // A redelivery that cannot see what was recorded must not go on as if nothing
 // had been recorded, not even at the last delivery.
 func TestWhatWasRecordedMustBeKnown(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		m := b.message(anna, "diskat")
 		b.handle(m)
 		// The three attempts of the first question; later questions are answered.
@@ -81,18 +74,12 @@ func TestWhatWasRecordedMustBeKnown(t *testing.T) {
 // A no that died after it was recorded corrects to what it meant then, even if
 // its words mean something else by now, and is not recorded again.
 func TestANoMeansWhatItMeantAtFirst(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		b.say(anna, "fixandet betyder tvätt")
 		b.say(anna, "diksat nu")
 		b.now = b.now.Add(time.Minute)
 		no := b.reply(anna, "nej, jag menade fixandet")
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: -1})
-		if err := b.Worker.Handle(t.Context(), delivery(t, no, 1)); err == nil {
-			t.Error("learning failed and the item was acknowledged")
-		}
-		b.db.Heal()
+		b.breaksOff(no, "UpdateItem", "homeops")
 		b.say(bo, "nej, fixandet betyder städning")
 		var r worker.Report
 		cost := b.db.Meter(func() { r = b.handleNth(no, 2) })

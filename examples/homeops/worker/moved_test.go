@@ -3,7 +3,6 @@ package worker_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,8 +45,7 @@ func TestAMovedGroupKeepsItsHistory(t *testing.T) {
 	t.Parallel()
 	for name, told := range map[string][]int{"old": {0}, "new": {1}, "both": {0, 1}, "both, twice": {1, 0, 1, 0}} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t, 0)
+			b := start(t)
 			b.sayIn(group, 101, anna, "hunden betyder ”hundvakt”")
 			b.sayIn(group, 102, anna, "Jag heter Anna")
 			b.sayIn(group, 103, anna, "hunden är ute")
@@ -90,8 +88,7 @@ func TestAMovedGroupKeepsItsHistory(t *testing.T) {
 // A message that overtook the move is recorded in the supergroup's own name; it
 // stays there, once.
 func TestAMessageThatOvertookTheMove(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.sender.first = []error{wait40}
 	m := b.message(anna, "diskat")
 	if err := b.Worker.Handle(t.Context(), delivery(t, m, 1)); err == nil {
@@ -116,8 +113,7 @@ func TestAMessageThatOvertookTheMove(t *testing.T) {
 
 // If a group moved while an answer was on its way, the refusal says so.
 func TestARefusalTellsOfTheMove(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.sender.first = []error{&telegram.RefusedError{Code: 400, MovedTo: chat}}
 	b.sayIn(group, 101, anna, "diskat")
 	wantSent(t, b.say(bo, "Vem diskade senast?"), "diskning: Anna, 2026-02-18 12:02")
@@ -130,9 +126,7 @@ func TestARefusalTellsOfTheMove(t *testing.T) {
 // Nothing may be written if the household is not known, not even at the last
 // delivery: rows under a wrong id would stay there.
 func TestTheHouseholdMustBeKnown(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "GetItem", Table: "homeops", Times: 6}) // and the profile
 		m := b.message(anna, "diskat")
 		if err := b.Worker.Handle(t.Context(), delivery(t, m, queue.MaxReceives)); err != nil {
@@ -154,8 +148,7 @@ func TestTheHouseholdMustBeKnown(t *testing.T) {
 
 // Seeds reach a household under either id.
 func TestSeedsOfAMovedGroup(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	_, young := b.moves()
 	b.handle(young)
 	if err := b.Seed(t.Context(), map[string]map[string]string{chatKey: {"fixat": "städning"}, groupKey: {"röjt": "städning"}}); err != nil {
@@ -203,8 +196,7 @@ func TestABlockStopsThePrivateChat(t *testing.T) {
 
 // The refusal counts as of the message's time: a later start wins.
 func TestALateRefusalDoesNotStop(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	late := b.message(anna, "diskat")
 	late.Chat = private
 	b.sayIn(private, 200, anna, "/start")
@@ -231,9 +223,7 @@ func TestWhatIsNoBlock(t *testing.T) {
 
 // A failed note after a refusal holds nothing else up.
 func TestTroubleAfterARefusal(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		b.sender.first = []error{blocked}
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: 3})
 		r := b.sayIn(private, 1, anna, "Vem diskade senast?")

@@ -41,8 +41,7 @@ func TestADeedAfterItsWeek(t *testing.T) {
 // Who comes after a week changes nothing of it, and who leaves stays in it. Who came on
 // its last evening is in it.
 func TestMembersOfAWeekThatIsOver(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	cleo, doris := telegram.User{ID: 5003, FirstName: "Cleo"}, telegram.User{ID: 5004, FirstName: "Doris"}
 	b.meet()
 	b.say(anna, "Jag har diskat")
@@ -73,8 +72,7 @@ func TestMembersOfAWeekThatIsOver(t *testing.T) {
 // Who moved out before the week ended is not a member of it, whichever household's job
 // comes first.
 func TestWhoLeftOnTheLastEvening(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	b.say(anna, "Jag har diskat")
 	b.do(job.Job{Name: job.Day, Due: at(20, 4), Household: chatKey, Chat: chatKey})

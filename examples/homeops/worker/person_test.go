@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -60,8 +59,7 @@ func wantHousehold(t *testing.T, b *bench, scope string, members []string, want 
 // A person who writes for the first time is known by name from then on, and
 // lives in the group where they write. A private chat is not a home.
 func TestFirstContact(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	swede := telegram.User{ID: anna.ID, FirstName: "Anna", LanguageCode: "sv"}
 	b.sayIn(private, 1, swede, "Hej")
 	p := b.profileOf(anna)
@@ -102,8 +100,7 @@ var sameZone = cmp.Comparer(func(a, b tzclock.Zone) bool { return a == b })
 // A row of the older system names a household, but that system had no rows for
 // members.
 func TestFirstContactOfTheOlderSystem(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	s := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
 	if _, err := b.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("homeops"), Item: map[string]types.AttributeValue{
 		"pk": s("USER#5001"), "sk": s("PROFILE"), "type": s("USER"), "displayName": s("Anna"), "householdId": s("h1"), "createdAt": s("2026-01-17T09:00:00Z"),
@@ -125,9 +122,7 @@ func TestFirstContactOfTheOlderSystem(t *testing.T) {
 // A person whose profile cannot be read is not a stranger: they do not move for
 // that.
 func TestAProfileThatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		b.meet()
 		before := b.profileOf(anna)
 		m := b.message(telegram.User{ID: anna.ID, FirstName: "Annika"}, "Hej")
@@ -199,8 +194,7 @@ func wantUsed(t *testing.T, b *bench, u telegram.User, want int64) {
 // The number of messages to the bot on a local day is learned once, even if it
 // is 0.
 func TestInteractionFrequency(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.say(anna, "Hej")
 	b.say(bo, "Vem diskade senast?")
 	b.handle(b.reply(bo, "tack"))
@@ -228,8 +222,7 @@ func TestInteractionFrequency(t *testing.T) {
 // If a person is met in a supergroup before its former group is known, they
 // live in that group's household all the same.
 func TestFirstContactOvertakesTheMove(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	super := telegram.Chat{ID: -10055, Type: "supergroup"}
 	b.sayIn(telegram.Chat{ID: -55, Type: "group"}, 1, anna, "Hej")
 	b.now = b.now.Add(time.Minute)

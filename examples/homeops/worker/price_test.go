@@ -93,8 +93,7 @@ func TestPriceOfWaiting(t *testing.T) {
 // In private the worker also asks whether the person has blocked the bot, and
 // counts that they wrote to it, beside the other requests.
 func TestPriceOfAPrivateMessage(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.sayIn(private, 1, anna, "Hej")
 	b.db.Meter(func() { b.sayIn(private, 2, anna, "God morgon") }).Want(t, dynamotest.Price{Requests: 4, RCU: 1, WCU: 2})
 }

@@ -22,8 +22,7 @@ func (b *bench) credits(id int64, name string) bool {
 // A name is learned in each group in which the person writes, and a new one in all
 // of them, wherever they first wrote under it.
 func TestANameInASecondGroup(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.meet()
 	if b.credits(1, "Bo") {
 		t.Error("known before he wrote there")
@@ -40,8 +39,7 @@ func TestANameInASecondGroup(t *testing.T) {
 
 // A new name is learned under the id that the group had when its household began.
 func TestANewNameWhereTheGroupHasMoved(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.sayIn(group, 101, anna, "Hej")
 	old, young := b.moves()
 	b.handle(old)

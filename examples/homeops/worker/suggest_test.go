@@ -108,8 +108,7 @@ func TestWhatADaysEndLearnsConverges(t *testing.T) {
 // What was suggested to one person is not taken for another's when the job comes
 // again.
 func TestASuggestionStays(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.now = at(9, 12)
 	b.meet()
 	for day := 11; day < 18; day++ {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -91,8 +90,7 @@ func (b *bench) again(text string) telegram.Message {
 
 // One chat's wait keeps no other waiting.
 func TestAWaitStopsNoOtherChat(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	b.sender.first = []error{wait40}
 	b.enqueue(b.message(anna, "diskat"))
 	other := b.message(bo, "diskat")
@@ -128,8 +126,7 @@ func TestALastWaitIsADeadLetter(t *testing.T) {
 
 // A shutdown does not shorten the wait.
 func TestAShutdownKeepsTheWait(t *testing.T) {
-	t.Parallel()
-	b := newBench(t, 0)
+	b := start(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	b.sender.first = []error{wait40}
@@ -158,9 +155,7 @@ func TestDisturbedWaitsSendOnce(t *testing.T) {
 			"one wait": {wait40}, "two waits": {wait40, wait40}, "a wait, then lost": {wait40, errLost},
 		} {
 			t.Run(text+", "+name, func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					b := newBench(t, 0)
+				inBubble(t, func(t *testing.T, b *bench) {
 					whole := b.fork()
 					requests := whole.db.Meter(func() { whole.untilDone(text, first, nil) }).Requests
 					for k := 1; k <= requests; k++ {
@@ -223,9 +218,7 @@ func (b *bench) untilDone(text string, first []error, heal func()) telegram.Mess
 
 // Trouble beside the wait does not change when the message comes back.
 func TestAWaitComesBeforeOtherTrouble(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, 0)
+	inBubble(t, func(t *testing.T, b *bench) {
 		b.sender.first = []error{wait40}
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: -1})
 		b.enqueue(b.message(anna, "diskat"))
