@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -55,15 +56,8 @@ func NewMemory(cfg Config) *Memory {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Visibility == 0 {
-		cfg.Visibility = Visibility
-	}
-	if cfg.MaxReceives == 0 {
-		cfg.MaxReceives = MaxReceives
-	}
-	if cfg.MaxBytes == 0 {
-		cfg.MaxBytes = MaxBytes
-	}
+	cfg.Visibility = cmp.Or(cfg.Visibility, Visibility)
+	cfg.MaxReceives, cfg.MaxBytes = cmp.Or(cfg.MaxReceives, MaxReceives), cmp.Or(cfg.MaxBytes, MaxBytes)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

@@ -4,12 +4,9 @@
 // examples/homeops/aws/cmd/homeops, whose queue is SQS.
 //
 //	run.go       the command line
-//	dlq.go       the command line of what operators do with dead letters
-//	personal.go  the command line of export and erasure
-//	setup.go     the commands that are run once, for a service
+//	commands.go  what operators do: once for a service, with dead letters, export and erasure
 //	serve.go     the service: webhook and worker in one process
-//	health.go    whether it takes updates, and how many are where
-//	status.go    the status page
+//	health.go    whether it takes updates, how many are where, and the status page
 //	gate.go      what it takes on, and when it stops to
 package run
 

@@ -8,11 +8,11 @@
 //	            a duplicate: what did this event record ∥ has the bot answered it?
 //	classify    what does it say?           (no requests; two, one after the other, for a model's answer)
 //	record.go   record the activities     ∥ respond.go: is the chat moving fast?
-//	learn.go    effort, habit, promise    ∥ respond.go: take one of the day's replies, send
+//	            effort, habit, promise    ∥ respond.go: take one of the day's replies, send
 //
 // That is at most four dependent round trips when the phrases are cached. If
 // somebody else did it, reading their name takes one more. The reply is sent after
-// the third. At the end person.go notes, on first contact, who they are and where they
+// the third. At the end household.go notes, on first contact, who they are and where they
 // live.
 //
 // Learning waits for the record: if two deliveries at once classify
@@ -25,9 +25,9 @@
 // effort, habit and promise. A forwarded message is saved, and means nothing.
 //
 // Instead of being classified, a message may want something of the bot: talk.go
-// recognizes what, answer.go answers questions (topic.go finds what they are
-// about), teach.go learns phrases, household.go is about promises, weeks, and what
-// people say of themselves. All that the bot says goes out by send.go.
+// recognizes what and learns phrases, answer.go answers questions, household.go is
+// about promises, weeks, and what people say of themselves. All that the bot says goes
+// out by respond.go.
 //
 // A phrase counts in messages later than the event that taught it: a message is
 // judged by what was known when it was sent. The bot asks the sender, by a mention,

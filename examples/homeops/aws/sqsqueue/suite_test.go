@@ -14,11 +14,11 @@ import (
 
 // differences are the known ways in which a server differs from SQS, and the
 // only ones.
-var differences = map[string][]queuetest.Difference{
+var differences = map[string]map[string]queuetest.Difference{
 	backend.ElasticMQ: nil,
 	backend.Moto: {
-		{Test: "StaleDelete", Says: "the stale receipt deleted the message", Reason: "moto deletes by any receipt that a message ever had"},
-		{Test: "ConcurrentReceivers", Says: "2 receivers hold message", Sometimes: true, Reason: "moto may give a message to two receivers at once; so may SQS, which promises at least one delivery"},
+		"StaleDelete":         {Says: "the stale receipt deleted the message", Reason: "moto deletes by any receipt that a message ever had"},
+		"ConcurrentReceivers": {Says: "2 receivers hold message", Sometimes: true, Reason: "moto may give a message to two receivers at once; so may SQS, which promises at least one delivery"},
 	},
 }
 

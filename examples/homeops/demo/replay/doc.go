@@ -12,9 +12,7 @@
 // only in the first 14 days of a gap: a file of years takes no longer for its
 // silence.
 //
-//	clock.go     what time it is
-//	source.go    reads updates and tells when each came in
-//	telegram.go  posts an update to the webhook
-//	replay.go    the loop: post, then let the worker empty the queue
-//	open.go      the database, embedded or a real endpoint with TTL off
+//	source.go   reads updates, tells when each came in, and what time it is
+//	replay.go   the loop: post to the webhook, then let the worker empty the queue
+//	open.go     the database, embedded or a real endpoint with TTL off
 package replay

@@ -1,13 +1,12 @@
 // Package report writes a report of a replay, for people to read.
 //
 //	tally.go   adds up what the webhook and the worker report
-//	cost.go    adds up what deliveries cost
-//	stored.go  reads what stands in the tables
-//	write.go   writes the report
+//	write.go   reads what stands in the tables, and writes the report
 package report
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -15,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/dialog"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/job"
+	"github.com/homeops/ddbpatterns/examples/homeops/page"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
@@ -43,38 +43,11 @@ type Tally struct {
 	Sent       int
 	Exchanges  map[string]Some[Exchange] // by topic
 	Costs      Costs
-	Models     map[string]*ModelUse // by name
+	Model      classify.Usage // the sum, including deliveries that failed; without a name
+	FellBack   int            // deliveries that got the vocabulary's answer
 
-	chats  map[string]string // id → title
+	scopes map[string]bool   // of activities
 	people map[string]string // id → name, of people who had an exchange with the bot
-	talked map[string]bool   // ids of the chats in which it had any
-}
-
-// ModelUse is what deliveries asked a model, including those that failed.
-type ModelUse struct {
-	Asked, Replayed, FellBack, Requests int
-	In, Out                             int64 // tokens
-}
-
-func (t *Tally) asked(u classify.Usage) {
-	if u.Model == "" {
-		return
-	}
-	m := t.Models[u.Model]
-	if m == nil {
-		m = new(ModelUse)
-		t.Models[u.Model] = m
-	}
-	m.Requests, m.In, m.Out = m.Requests+u.Requests, m.In+u.In, m.Out+u.Out
-	if u.Requests > 0 {
-		m.Asked++
-	}
-	if u.Replayed {
-		m.Replayed++
-	}
-	if u.FellBack {
-		m.FellBack++
-	}
 }
 
 // Reason is why an update was not enqueued.
@@ -115,7 +88,6 @@ var topics = []struct {
 // spoke unasked, it has neither person nor question.
 type Exchange struct {
 	At     time.Time
-	Chat   string // its id
 	Person string // their id
 	Said   string
 	Answer string
@@ -141,7 +113,7 @@ func NewTally() *Tally {
 	return &Tally{
 		Dispositions: map[ingest.Disposition]int{}, Reasons: map[Reason]int{}, Skipped: map[string]int{},
 		Silent: map[string]int{}, Exchanges: map[string]Some[Exchange]{}, Poison: map[string]int{}, Became: map[string]int{},
-		Costs: newCosts(), Models: map[string]*ModelUse{}, chats: map[string]string{}, people: map[string]string{}, talked: map[string]bool{},
+		Costs: newCosts(), scopes: map[string]bool{}, people: map[string]string{},
 	}
 }
 
@@ -175,7 +147,10 @@ func (t *Tally) Ingested(r ingest.Result) {
 func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 	t.Deliveries++
 	t.Costs.add(kindOf(r), cost)
-	t.asked(r.Usage)
+	t.Model.Requests, t.Model.In, t.Model.Out = t.Model.Requests+r.Usage.Requests, t.Model.In+r.Usage.In, t.Model.Out+r.Usage.Out
+	if r.Usage.FellBack {
+		t.FellBack++
+	}
 	for _, step := range r.Skipped {
 		t.Skipped[step]++
 	}
@@ -184,11 +159,8 @@ func (t *Tally) Delivered(r worker.Report, cost dynamotest.Cost) {
 		return
 	}
 	update, _ := telegram.Parse([]byte(r.Delivery.Body)) // a job's body is not an update
-	if m := update.Message; m != nil {
-		t.chats[m.Chat.Key()] = m.Chat.Title
-	}
 	for _, a := range r.Recorded {
-		t.chats[a.Scope] += "" // which may be an earlier id of the chat
+		t.scopes[a.Scope] = true
 	}
 	switch {
 	case r.Sent != "":
@@ -236,9 +208,9 @@ func jobOf(r worker.Report) job.Job {
 // exchange keeps what was asked and answered, as it was said and sent.
 func (t *Tally) exchange(r worker.Report, m *telegram.Message) {
 	j := jobOf(r)
-	one, a := Exchange{At: j.Due, Chat: j.Chat, Answer: r.Sent}, about{kind: r.Kind, job: j.Name}
+	one, a := Exchange{At: j.Due, Answer: r.Sent}, about{kind: r.Kind, job: j.Name}
 	if m != nil {
-		one = Exchange{At: m.Time(), Chat: m.Chat.Key(), Said: m.Words(), Answer: r.Sent}
+		one = Exchange{At: m.Time(), Said: m.Words(), Answer: r.Sent}
 		a.Intent, _ = dialog.Understand(m.Words())
 		if from, ok := m.Author(); ok {
 			one.Person = from.Key()
@@ -247,7 +219,6 @@ func (t *Tally) exchange(r worker.Report, m *telegram.Message) {
 	}
 	for _, topic := range topics {
 		if r.Kind != worker.KindActivity && topic.is(a) {
-			t.talked[one.Chat] = true
 			some := t.Exchanges[topic.title]
 			some.add(one)
 			t.Exchanges[topic.title] = some
@@ -255,3 +226,61 @@ func (t *Tally) exchange(r worker.Report, m *telegram.Message) {
 		}
 	}
 }
+
+// Costs adds up what deliveries cost.
+type Costs struct {
+	ByKind map[string]*KindCost
+	All    dynamotest.Cost
+}
+
+// KindCost is what deliveries of a kind cost: all together, and the dearest.
+type KindCost struct {
+	Deliveries int
+	All, Most  dynamotest.Price
+}
+
+func newCosts() Costs {
+	return Costs{ByKind: map[string]*KindCost{}}
+}
+
+// kindOf splits the worker's kinds where the price differs. Deliveries without
+// a kind are a row of their own, because "none" is a kind: that of messages
+// that were read.
+func kindOf(r worker.Report) string {
+	kind := cmp.Or(string(r.Kind), "of another kind")
+	switch {
+	case r.Err != nil:
+		return "failed, comes back"
+	case r.Duplicate:
+		return kind + ", again"
+	case r.Kind == worker.KindJob:
+		return kind + " " + jobOf(r).Name
+	case r.Kind != worker.KindActivity:
+		return kind
+	case len(r.Recorded) > 1:
+		return kind + ", several at once"
+	case r.Sent != "":
+		return kind + ", answered"
+	}
+	return kind + ", silent"
+}
+
+func (c *Costs) add(kind string, cost dynamotest.Cost) {
+	k := c.ByKind[kind]
+	if k == nil {
+		k = new(KindCost)
+		c.ByKind[kind] = k
+	}
+	k.add(cost)
+	page.Add(&c.All, cost)
+}
+
+func (k *KindCost) add(cost dynamotest.Cost) {
+	p := cost.Price()
+	k.Deliveries++
+	k.All = dynamotest.Price{Requests: k.All.Requests + p.Requests, RCU: k.All.RCU + p.RCU, WCU: k.All.WCU + p.WCU}
+	k.Most = dynamotest.Price{Requests: max(k.Most.Requests, p.Requests), RCU: max(k.Most.RCU, p.RCU), WCU: max(k.Most.WCU, p.WCU)}
+}
+
+// mean writes the mean of a kind: "8" or "2.4".
+func mean(sum float64, n int) string { return fmt.Sprintf("%.4g", sum/float64(n)) }

@@ -2,16 +2,25 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/ingest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -55,13 +64,6 @@ func told(names ...map[string]string) map[string]string {
 // person.
 func (p *printer) name(id string) string { return cmp.Or(p.names[id], id) }
 
-// in writes which of several chats the following is about.
-func (p *printer) in(chat string, several bool) {
-	if several {
-		p.printf("In the chat %s\n", p.name(chat))
-	}
-}
-
 func (p *printer) printf(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.w, format, args...)
@@ -94,7 +96,7 @@ func (p *printer) table(numbers bool, lines func(w io.Writer)) {
 
 // Write writes the report. The same facts give the same bytes.
 func Write(w io.Writer, f Facts) error {
-	p := &printer{w: w, zone: f.Zone, names: told(f.Tally.chats, f.Tally.people, f.Stored.People)}
+	p := &printer{w: w, zone: f.Zone, names: told(f.Tally.people, f.Stored.People)}
 	if f.Tally.Updates == 0 {
 		p.printf("No updates.\n")
 		return p.err
@@ -108,7 +110,10 @@ func Write(w io.Writer, f Facts) error {
 	p.exchanges(f.Tally)
 	p.silent(f.Tally)
 	p.costs(f.Tally.Costs)
-	p.models(f.Tally.Models)
+	if m := f.Tally.Model; m.Requests > 0 {
+		p.title("What the model was asked")
+		p.printf("%d requests, %d tokens in, %d out; %d times the vocabulary answered instead\n", m.Requests, m.In, m.Out, f.Tally.FellBack)
+	}
 	return p.err
 }
 
@@ -187,10 +192,7 @@ func (p *printer) stored(s Stored) {
 	if len(s.Activities) == 0 {
 		p.printf("nobody did anything\n")
 	}
-	for _, chat := range slices.Sorted(maps.Keys(s.Activities)) {
-		p.in(chat, len(s.Activities) > 1)
-		p.activities(s.Activities[chat])
-	}
+	p.activities(s.Activities)
 }
 
 // activities writes a column for each person and a row for each activity.
@@ -232,11 +234,7 @@ func (p *printer) exchanges(t *Tally) {
 			continue
 		}
 		p.title(topic.title)
-		slices.SortStableFunc(some.List, func(a, b Exchange) int { return cmp.Compare(a.Chat, b.Chat) })
-		for i, e := range some.List {
-			if i == 0 || e.Chat != some.List[i-1].Chat {
-				p.in(e.Chat, len(t.talked) > 1)
-			}
+		for _, e := range some.List {
 			said := ""
 			if e.Person != "" {
 				said = p.name(e.Person) + ": " + oneLine(e.Said, 70) + "\n                      "
@@ -278,17 +276,6 @@ func (p *printer) costs(c Costs) {
 	})
 }
 
-// models writes what models were asked.
-func (p *printer) models(used map[string]*ModelUse) {
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		m := used[name]
-		p.title("What the model was asked: " + name)
-		p.printf("%5d  deliveries asked it, by %d requests\n%5d  got an earlier delivery's answer, without tokens\n%5d  fell back to the vocabulary\n",
-			m.Asked, m.Requests, m.Replayed, m.FellBack)
-		p.printf("Tokens: %d in, %d out.\n", m.In, m.Out)
-	}
-}
-
 // oneLine shortens a text to what fits, without line breaks.
 func oneLine(text string, limit int) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
@@ -296,4 +283,71 @@ func oneLine(text string, limit int) string {
 		return string(runes[:limit-1]) + "…"
 	}
 	return string(runes)
+}
+
+// Stored is what the tables hold.
+type Stored struct {
+	Tables     []Table
+	Activities map[Done]int
+	People     map[string]string // actor → what they are called, as of their latest activity
+}
+
+// Table is what one table holds.
+type Table struct {
+	Name    string
+	Rows    int
+	Types   map[string]int // by the attribute "type", in a table shared by several
+	Expired int            // past their time to live, on the updates' clock
+}
+
+// Done is who did what.
+type Done struct{ Actor, Name string }
+
+// Read reads the tables. The activities are those of the chats in the tally.
+func Read(ctx context.Context, a *app.App, db *dynamodb.Client, t *Tally, now time.Time) (Stored, error) {
+	definitions, err := schema.Merge(a.Tables(true)...)
+	if err != nil {
+		return Stored{}, err
+	}
+	s := Stored{Activities: map[Done]int{}, People: map[string]string{}}
+	for _, definition := range definitions {
+		table, err := readTable(ctx, db, definition, now)
+		if err != nil {
+			return Stored{}, fmt.Errorf("reading table %s: %w", definition.Name, err)
+		}
+		s.Tables = append(s.Tables, table)
+	}
+	for _, scope := range slices.Sorted(maps.Keys(t.scopes)) {
+		for done, err := range a.Activities.InScope(ctx, scope, activity.Range{}) {
+			if err != nil {
+				return Stored{}, err
+			}
+			s.Activities[Done{done.Actor, done.Name}]++
+			s.People[done.Actor] = done.ActorName
+		}
+	}
+	return s, nil
+}
+
+func readTable(ctx context.Context, db *dynamodb.Client, definition schema.Table, now time.Time) (Table, error) {
+	table := Table{Name: definition.Name, Types: map[string]int{}}
+	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: aws.String(definition.Name)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return Table{}, err
+		}
+		for _, item := range page.Items {
+			table.Rows++
+			if kind, ok := item["type"].(*types.AttributeValueMemberS); ok && definition.Key.Partition.Name == "pk" {
+				table.Types[kind.Value]++
+			}
+			if ttl, ok := item[definition.TTL].(*types.AttributeValueMemberN); ok {
+				if at, err := strconv.ParseInt(ttl.Value, 10, 64); err == nil && at <= now.Unix() {
+					table.Expired++
+				}
+			}
+		}
+	}
+	return table, nil
 }
