@@ -1,14 +1,23 @@
 package queue_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue/queuetest"
@@ -140,5 +149,204 @@ func TestProcessNamesOnlyTheFailed(t *testing.T) {
 	})
 	if len(failed) != 1 || !errors.Is(failed["2"], trouble) {
 		t.Errorf("failed: %v", failed)
+	}
+}
+
+// A message's size is that of its body, and of its attributes' names, types
+// and values.
+func TestCheckCountsBytes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		body       string
+		attributes map[string]string
+		size       int
+	}{
+		{"hej", nil, 3},
+		{"åäö", nil, 6},
+		{"👋", map[string]string{queue.ChatID: "-5"}, 4 + len("chatIdString-5")},
+		{"x", map[string]string{queue.MessageID: "77"}, 1 + len("telegramMessageIdNumber77")},
+		{"x", map[string]string{queue.FullSize: "9", queue.Reason: "å"}, 1 + len("bytesNumber9") + len("reasonStringå")},
+	} {
+		if err := queue.Check(c.body, c.attributes, c.size); err != nil {
+			t.Errorf("%q with %v: %v", c.body, c.attributes, err)
+		}
+		err := queue.Check(c.body, c.attributes, c.size-1)
+		if large, ok := errors.AsType[*queue.TooLargeError](err); !ok || large.Size != c.size || large.Limit != c.size-1 {
+			t.Errorf("%q with %v: %v, want the size %d", c.body, c.attributes, err, c.size)
+		}
+	}
+}
+
+// SQS takes #x9, #xA, #xD, #x20 to #xD7FF, #xE000 to #xFFFD and #x10000 to
+// #x10FFFF.
+func TestCheckKnowsEveryCharacter(t *testing.T) {
+	t.Parallel()
+	for r := rune(0); r <= utf8.MaxRune; r++ {
+		want := r == 0x9 || r == 0xA || r == 0xD || 0x20 <= r && r <= 0xD7FF || 0xE000 <= r && r <= 0xFFFD || 0x10000 <= r
+		if !utf8.ValidRune(r) { // half of a pair, whose three bytes are not valid UTF-8
+			continue
+		}
+		body := "a" + string(r) + "b"
+		if err := queue.Check(body, nil, 100); (err == nil) != want || err != nil && !errors.Is(err, queue.ErrInvalidContents) {
+			t.Fatalf("%U: %v", r, err)
+		}
+		if err := queue.Check("hej", map[string]string{"name": body}, 100); (err == nil) != want {
+			t.Fatalf("%U in an attribute: %v", r, err)
+		}
+	}
+	for _, body := range []string{"", "\xff", "a\xed\xa0\x80", "a\xc3"} {
+		if err := queue.Check(body, nil, 100); !errors.Is(err, queue.ErrInvalidContents) {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+	err := queue.Check("hej", map[string]string{"name": ""}, 100)
+	if !errors.Is(err, queue.ErrInvalidContents) || !strings.Contains(err.Error(), "attribute name:") {
+		t.Errorf("an empty attribute: %v", err)
+	}
+}
+
+func TestNonEmpty(t *testing.T) {
+	t.Parallel()
+	mine := map[string]string{queue.ChatID: "-5", queue.MessageID: ""}
+	if got := queue.NonEmpty(mine); !maps.Equal(got, map[string]string{queue.ChatID: "-5"}) || len(mine) != 2 {
+		t.Errorf("%v of %v", got, mine)
+	}
+	if got := queue.NonEmpty(nil); len(got) != 0 {
+		t.Errorf("%v of nothing", got)
+	}
+}
+
+// size is the size of a message with that body and those attributes.
+func size(body string, attributes map[string]string) int {
+	n := len(body)
+	for name, value := range attributes {
+		n += len(name) + len(queue.DataType(name)) + len(value)
+	}
+	return n
+}
+
+// judge compares a letter with what it was made of.
+func judge(body []byte, attributes map[string]string, reason string, limit int) error {
+	given := maps.Clone(attributes)
+	text, made := queue.Refusal(body, attributes, reason, limit)
+	if !maps.Equal(given, attributes) {
+		return fmt.Errorf("the caller's attributes are %v", attributes)
+	}
+	if size("", made) >= limit { // no room for a body, which has at least one character
+		return nil
+	}
+	if err := queue.Check(text, made, limit); err != nil {
+		return fmt.Errorf("the queue refuses it: %w", err)
+	}
+	letter := queue.Message{Body: text, Attributes: made}
+	got, whole := letter.Content()
+	if !bytes.HasPrefix(body, got) || whole != (len(got) == len(body)) {
+		return fmt.Errorf("holds %d bytes, whole: %t", len(got), whole)
+	}
+	uncut := maps.Clone(made)
+	delete(uncut, queue.FullSize)
+	delete(uncut, queue.FullHash)
+	if fits := size(base64.StdEncoding.EncodeToString(body), uncut) <= limit; fits && !whole {
+		return errors.New("is cut, and would have fit")
+	}
+	sum := sha256.Sum256(body)
+	switch left := limit - size(text, made); {
+	case whole && (made[queue.FullSize] != "" || made[queue.FullHash] != ""):
+		return fmt.Errorf("is whole, and has the attributes %v", made)
+	case !whole && (made[queue.FullSize] != strconv.Itoa(len(body)) || made[queue.FullHash] != hex.EncodeToString(sum[:])):
+		return fmt.Errorf("is cut, and has the attributes %v", made)
+	case !whole && left >= 4:
+		return fmt.Errorf("is cut, and leaves room for %d bytes", left)
+	case len(letter.Why()) > 1000 || letter.Why() == "" || !utf8.ValidString(letter.Why()):
+		return fmt.Errorf("is dead for %q", letter.Why())
+	}
+	if back := queue.WithoutReason(made); !maps.Equal(back, given) && len(back)+len(given) > 0 {
+		return fmt.Errorf("has the attributes %v without a reason, had %v", back, given)
+	}
+	return nil
+}
+
+// For any bytes, reasons and limits the queue takes the letter if its
+// attributes leave room, and the letter holds as much of the body as fits.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		body, reason := anything(r, 700), string(anything(r, 1500))
+		var attributes map[string]string
+		if r.IntN(2) == 0 {
+			attributes = map[string]string{queue.ChatID: "-5", queue.MessageID: strconv.Itoa(r.IntN(1000))}
+		}
+		if err := judge(body, attributes, reason, r.IntN(2000)); err != nil {
+			t.Fatalf("seed %d: a letter of %d bytes %v", seed, len(body), err)
+		}
+	}
+}
+
+// anything returns fewer than most bytes: text, broken text, or any bytes.
+func anything(r *rand.Rand, most int) []byte {
+	var b []byte
+	kind := r.IntN(3)
+	for n := r.IntN(most); len(b) < n; {
+		switch {
+		case kind == 0 || kind == 1 && r.IntN(10) == 0:
+			b = append(b, byte(r.IntN(256)))
+		default:
+			b = utf8.AppendRune(b, []rune("aå\n\x00\uFFFE\uFFFF\uFFFD👋")[r.IntN(8)])
+		}
+	}
+	return b
+}
+
+// Every size around the one at which a body is cut.
+func TestRefusalAroundTheLimit(t *testing.T) {
+	t.Parallel()
+	_, least := queue.Refusal(nil, nil, "why", 1000)
+	_, most := queue.Refusal(make([]byte, 1000), nil, "why", 1000)
+	for limit := size("", least); limit <= size("", most)+20; limit++ {
+		for n := range 100 {
+			body := bytes.Repeat([]byte{byte(n)}, n)
+			if err := judge(body, nil, "why", limit); err != nil {
+				t.Fatalf("%d bytes, the limit is %d: the letter %v", n, limit, err)
+			}
+		}
+	}
+}
+
+func TestWithReason(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]string{
+		"no JSON":                  "no JSON",
+		"":                         "unknown",
+		"a\x00b\x1f\n\uFFFE\xff":   "a?b?\n??",
+		strings.Repeat("x", 1000):  strings.Repeat("x", 1000),
+		strings.Repeat("x", 1001):  strings.Repeat("x", 997) + "…",
+		strings.Repeat("å", 501):   strings.Repeat("å", 498) + "…",
+		strings.Repeat("👋", 251):   strings.Repeat("👋", 249) + "…",
+		strings.Repeat("\xff", 10): strings.Repeat("?", 10),
+	} {
+		if got := queue.WithReason(nil, reason)[queue.Reason]; got != want {
+			t.Errorf("%.20q becomes %q, want %q", reason, got, want)
+		}
+	}
+}
+
+// A letter that somebody else made is shown as it is.
+func TestContentOfOtherLetters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		body, encoding string
+		want           string
+		whole          bool
+	}{
+		{"hej", "", "hej", true},
+		{"aGVq", "base64", "hej", true},
+		{"not base64", "base64", "not base64", false},
+		{"aGVq", "gzip", "aGVq", false},
+	} {
+		m := queue.Message{Body: c.body, Attributes: map[string]string{queue.Encoding: c.encoding}}
+		if got, whole := m.Content(); string(got) != c.want || whole != c.whole {
+			t.Errorf("%q in %q is %q, whole: %t", c.body, c.encoding, got, whole)
+		}
 	}
 }

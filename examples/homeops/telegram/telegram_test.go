@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 )
 
@@ -338,5 +340,61 @@ func TestForwarded(t *testing.T) {
 		if err != nil || u.Message.Forwarded() != want {
 			t.Errorf("%s: %v, want %v", extra, err, want)
 		}
+	}
+}
+
+// Offsets and lengths are UTF-16 units, and a mention comes back as it was
+// sent.
+func TestMentions(t *testing.T) {
+	t.Parallel()
+	åsa := telegram.User{ID: 5001, FirstName: "Åsa 👩‍🦰"}
+	entity := func(offset, length int) []telegram.Entity {
+		return []telegram.Entity{{Type: "text_mention", Offset: offset, Length: length, User: &åsa}}
+	}
+	for text, want := range map[string][]telegram.Entity{
+		"Åsa 👩‍🦰, menade du":      entity(0, 9),
+		"👋 Hej Åsa 👩‍🦰! Åsa 👩‍🦰?": entity(7, 9),
+		"Hej Åsa!": nil,
+	} {
+		var got telegram.Message
+		sender := client(func(r *http.Request) (int, string) {
+			if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+				t.Error(err)
+			}
+			return 200, `{"ok":true,"result":{"message_id":77}}`
+		})
+		out := telegram.Outgoing{Chat: -4, Text: text, Mention: åsa}
+		if _, err := sender.Send(t.Context(), out); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, got.Entities); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", text, diff)
+		}
+		if id := got.Mentions(); (id == åsa.ID) != (want != nil) {
+			t.Errorf("%q mentions %d", text, id)
+		}
+	}
+	for _, out := range []telegram.Outgoing{{Text: "hej"}, {Text: "hej", Mention: telegram.User{ID: 5}}} {
+		if got := out.Entities(); got != nil {
+			t.Errorf("%+v of nobody", got)
+		}
+	}
+	other := telegram.Message{Entities: []telegram.Entity{{Type: "bold"}, {Type: "text_mention"}, {Type: "mention", User: &åsa}}}
+	if id := other.Mentions(); id != 0 {
+		t.Errorf("mentions %d", id)
+	}
+}
+
+func TestConsoleWrites(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	c := &telegram.Console{W: &out}
+	for i, text := range []string{"hej", "då"} {
+		if id, err := c.Send(t.Context(), telegram.Outgoing{Chat: -5, Text: text}); err != nil || id != 1_000_001+int64(i) {
+			t.Errorf("message %d has the id %d, %v", i, id, err)
+		}
+	}
+	if out.String() != "[-5] hej\n[-5] då\n" {
+		t.Errorf("wrote %q", &out)
 	}
 }
