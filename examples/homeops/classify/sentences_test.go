@@ -45,54 +45,10 @@ func facts(t *testing.T, text string) (recorded []string, asked string) {
 	return slices.Compact(recorded), asked
 }
 
-// What the vocabulary once wrote down as done by the sender, or missed.
-func TestWhatUsedToBeFalse(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct{ text, want string }{
-		"a typographic apostrophe":  {"I haven’t done the dishes", ""},
-		"nobody":                    {"ingen har diskat", ""},
-		"doubt":                     {"I don't think anyone cleaned", ""},
-		"who":                       {"Vem har diskat", ""},
-		"a question without a mark": {"har du diskat", ""},
-		"somebody who is known":     {"Bo har diskat", "Bo:diskning"},
-		"somebody who is not":       {"Doris har diskat", ""},
-		"thanks":                    {"Tack för att du diskat!", ""},
-		"soon":                      {"Snart diskat", ""},
-		"almost":                    {"jag har nästan diskat", ""},
-		"decomposed":                {"sta\u0308dat", "städning"},
-		"a question after it":       {"Diskat! Någon som vill ha kaffe?", "diskning"},
-		"a plan after it":           {"Diskat idag, i morgon ska jag städa", "diskning"},
-		"praise of another":         {"Snyggt diskat!", ""},
-		"praise of oneself":         {"Snyggt, diskat!", "diskning"},
-		"somebody who is told":      {"Bo, diskat och klart!", ""},
-		"who is told by whom":       {"Bo, jag har diskat", "diskning"},
-		"somebody on a list":        {"Bo: diskat", "Bo:diskning"},
-		"as soon as":                {"Så fort jag har diskat ringer jag", ""},
-		"long ago":                  {"Det var länge sen jag dammsög", ""},
-	} {
-		if got, asked := facts(t, tc.text); strings.Join(got, ",") != tc.want || asked != "" {
-			t.Errorf("%s: %q is %v, asks %q, want %q", name, tc.text, got, asked, tc.want)
-		}
-	}
-}
-
-// What may be so is asked.
-func TestDoubtAsks(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"Jag tror att jag har diskat": "diskning", "I think I took out the trash": "sopor", "Disken är nog klar": "diskning",
-		"Bo har nog diskat": "", "Bo har diksat": "", "Har du diksat": "", "Jag har inte diksat": "",
-	} {
-		if got, asked := facts(t, text); len(got) > 0 || asked != want {
-			t.Errorf("%q is %v, asks %q, want %q", text, got, asked, want)
-		}
-	}
-}
-
 // Most deeds of ordinary sentences are found, and hardly anything else is. One of
 // the tables was seen while the rules were made, one was written with them, and two
 // were not seen. Half of food, by somebody who had not read the rules, is about food,
-// done chores and traps.
+// done chores and traps. After ? stands what may be asked, after ?? what must be.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	// Recall is lowest for wordings that no list has: nothing is recorded of them.
@@ -119,6 +75,10 @@ func TestSentences(t *testing.T) {
 				want := strings.Split(f[1], ",")
 				if f[1] == "-" || strings.HasPrefix(f[1], "?") {
 					want = nil
+				}
+				doubt := strings.TrimLeft(f[1], "?")
+				if half == "own" && asked != doubt && (asked != "" || strings.HasPrefix(f[1], "??")) {
+					t.Errorf("%q: asks %q, it means %s", f[2], asked, f[1])
 				}
 				stated += len(want)
 				recorded += len(got)
@@ -168,18 +128,4 @@ func FuzzWords(f *testing.F) {
 			seen[by+d.Name] = true
 		}
 	})
-}
-
-// Food that is ready, or that somebody has fixed, was not bought.
-func TestFoodThatIsReadyIsNotShopping(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"Maten är klar!": "", "Maten klar": "", "Mat fixad": "", "Bröd klart": "", "Mjölken är slut, bröd klart": "", "Bread is done": "",
-		"Har lagat mat ✅": "matlagning", "Fixat mat": "matlagning", "Maten lagad och klar": "matlagning",
-		"Köpt mat och bröd": "handling", "Bought bread": "handling", "Handlingen är klar": "handling", "Groceries done": "handling",
-	} {
-		if got, asked := facts(t, text); strings.Join(got, ",") != want || asked != "" {
-			t.Errorf("%q is %v, asks %q, want %q", text, got, asked, want)
-		}
-	}
 }

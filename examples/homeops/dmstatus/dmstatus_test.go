@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -43,11 +44,7 @@ func store(t *testing.T, db *dynamotest.DB, table string) *dmstatus.Store {
 
 func at(t *testing.T, when time.Time, id string) event.Event {
 	t.Helper()
-	ev, err := event.New(when, "telegram", "5001", id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, when, "telegram", "5001", id)
 }
 
 func set(t *testing.T, s *dmstatus.Store, status dmstatus.Status, ev event.Event, want event.Outcome) {

@@ -14,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/moved"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -50,11 +51,7 @@ func at(t *testing.T, chat, id string) event.Event { t.Helper(); return on(t, no
 
 func on(t *testing.T, when time.Time, chat, id string) event.Event {
 	t.Helper()
-	ev, err := event.New(when, "telegram", chat, id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, when, "telegram", chat, id)
 }
 
 func wantScope(t *testing.T, s *moved.Store, chat, want string) {

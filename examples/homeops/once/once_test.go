@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/once"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -65,10 +65,7 @@ func (b *bench) Classify(ctx context.Context, m classify.Message) (classify.Resu
 
 func message(t *testing.T, id int) classify.Message {
 	t.Helper()
-	ev, err := event.New(noon, "telegram", "-5", fmt.Sprint(id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ev := recordtest.Event(t, noon, "telegram", "-5", fmt.Sprint(id))
 	return classify.Message{Event: ev, Scope: "-5", Text: "Bo har diskat"}
 }
 

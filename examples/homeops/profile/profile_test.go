@@ -24,6 +24,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -62,11 +63,7 @@ func store(t *testing.T, db *dynamotest.DB, table string) *profile.Store {
 // before noon.
 func at(t testing.TB, minutes int) event.Event {
 	t.Helper()
-	ev, err := event.New(noon.Add(time.Duration(minutes)*time.Minute), "telegram", home, fmt.Sprint(minutes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, noon.Add(time.Duration(minutes)*time.Minute), "telegram", home, fmt.Sprint(minutes))
 }
 
 func change(t *testing.T, s *profile.Store, c profile.Change) {

@@ -14,10 +14,10 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
@@ -77,10 +77,7 @@ func through(t testing.TB, db *dynamotest.DB, api interface {
 // recovery.
 func did(t testing.TB, at time.Time, id int, who, what string, effort float64) activity.Activity {
 	t.Helper()
-	ev, err := event.New(at, "telegram", home, fmt.Sprint(id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ev := recordtest.Event(t, at, "telegram", home, fmt.Sprint(id))
 	a := activity.Activity{Scope: home, Actor: who, Event: ev, Name: what, Kind: "chore", Effort: effort}
 	if effort < 0 {
 		a.Kind, a.Effort = "recovery", -effort

@@ -10,11 +10,11 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/dmstatus"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -100,10 +100,7 @@ func TestACorrectionIsAnsweredAsItWasMeant(t *testing.T) {
 func TestWhatWasRecordedFirstIsLearned(t *testing.T) {
 	b := start(t)
 	m := b.message(anna, "diskat")
-	other, err := event.New(m.Time(), "telegram", chatKey, itoa(m.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := recordtest.Event(t, m.Time(), "telegram", chatKey, itoa(m.ID))
 	first := activity.Activity{Scope: chatKey, Actor: anna.Key(), ActorName: "Anna", Event: other, Name: "vila", Kind: "recovery", Seq: m.ID, Effort: 1, Confidence: 1}
 	if _, err := b.Activities.Record(t.Context(), first); err != nil {
 		t.Fatal(err)
@@ -136,10 +133,7 @@ func TestTooOldIsAnAnswer(t *testing.T) {
 	m := b.message(anna, "diskat")
 	b.now = b.now.Add(20 * 24 * time.Hour)
 	for i := range 32 { // later events push it out of the habit's ring
-		ev, err := event.New(b.now.Add(time.Duration(i)*time.Second), "x", itoa(int64(i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ev := recordtest.Event(t, b.now.Add(time.Duration(i)*time.Second), "x", itoa(int64(i)))
 		if _, err := b.Habits.Observe(t.Context(), pattern.Observe{Scope: chatKey, Actor: anna.Key(), Name: "diskning", Event: ev}); err != nil {
 			t.Fatal(err)
 		}

@@ -17,10 +17,10 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
 var activityRange = activity.Range{}
@@ -219,10 +219,7 @@ func TestARedeliveryCarriesOnWithWhatWasRecorded(t *testing.T) {
 		b.now = b.now.Add(time.Hour)
 		m := b.message(anna, "hunden är ute")
 		b.breaksOff(m, "UpdateItem", "homeops")
-		forget, err := event.New(b.now, "telegram", "forget")
-		if err != nil {
-			t.Fatal(err)
-		}
+		forget := recordtest.Event(t, b.now, "telegram", "forget")
 		if _, err := b.Phrases.Forget(t.Context(), alias.Forget{Scope: chatKey, Phrase: "hunden", Event: forget}); err != nil {
 			t.Fatal(err)
 		}

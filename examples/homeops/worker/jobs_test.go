@@ -22,6 +22,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -86,10 +87,7 @@ func (b *bench) status(p promise.Promise) promise.Status {
 
 func (b *bench) speaks(user telegram.User, lang string) {
 	b.t.Helper()
-	ev, err := event.New(b.now, "test", lang)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	ev := recordtest.Event(b.t, b.now, "test", lang)
 	if err := b.Profiles.Change(b.t.Context(), profile.Change{User: user.Key(), Event: ev, Language: lang}); err != nil {
 		b.t.Fatal(err)
 	}
@@ -103,10 +101,7 @@ func TestWhatIsDueAtAnHour(t *testing.T) {
 	b.meet()
 	p := b.promised()
 	b.sayIn(telegram.Chat{ID: anna.ID, Type: "private"}, 1, anna, "Jag lovar att diska idag")
-	ev, err := event.New(b.now, "test", "moved")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ev := recordtest.Event(t, b.now, "test", "moved")
 	if err := b.Profiles.Moved(t.Context(), chatKey, "-1009", ev); err != nil {
 		t.Fatal(err)
 	}
@@ -464,10 +459,7 @@ func (b *bench) ignoring(times int, value float64, last int) {
 		b.t.Fatal(err)
 	}
 	for i := range times {
-		ev, err := event.New(at(1+i, 12), "test", "ignored")
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		ev := recordtest.Event(b.t, at(1+i, 12), "test", "ignored")
 		if _, err := b.Prefs.Observe(b.t.Context(), ema.Observe{Subject: anna.Key(), Metric: worker.IgnoresSuggestions, Event: ev, Value: value}); err != nil {
 			b.t.Fatal(err)
 		}

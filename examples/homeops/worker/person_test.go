@@ -19,17 +19,14 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // eventOf is the event of a message.
 func eventOf(t *testing.T, m telegram.Message) event.Event {
 	t.Helper()
-	ev, err := event.New(m.Time(), "telegram", m.Chat.Key(), fmt.Sprint(m.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ev
+	return recordtest.Event(t, m.Time(), "telegram", m.Chat.Key(), fmt.Sprint(m.ID))
 }
 
 func (b *bench) profileOf(u telegram.User) profile.Profile {
