@@ -62,6 +62,58 @@ func bodies(all []queue.Message) (bodies []string) {
 	return bodies
 }
 
+// hooked is a queue of which a test replaces some operations.
+type hooked struct {
+	*queue.Memory
+	send    func(ctx context.Context, body string, attributes map[string]string) (string, error)
+	receive func([]queue.Message, error) ([]queue.Message, error)
+	remove  error // of Delete
+}
+
+func (q hooked) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
+	if q.send == nil {
+		return q.Memory.Send(ctx, body, attributes)
+	}
+	return q.send(ctx, body, attributes)
+}
+
+func (q hooked) DeadLetters() queue.DeadLetters { return letters{q.Memory.DeadLetters(), q} }
+
+type letters struct {
+	queue.DeadLetters
+	of hooked
+}
+
+func (l letters) Receive(ctx context.Context, max int, hidden time.Duration) ([]queue.Message, error) {
+	if l.of.receive == nil {
+		return l.DeadLetters.Receive(ctx, max, hidden)
+	}
+	return l.of.receive(l.DeadLetters.Receive(ctx, max, hidden))
+}
+
+func (l letters) Delete(ctx context.Context, receipt string) error {
+	if l.of.remove != nil {
+		return l.of.remove
+	}
+	return l.DeadLetters.Delete(ctx, receipt)
+}
+
+var errTrouble = errors.New("trouble")
+
+// troubled returns the queue with one operation that fails.
+func troubled(q *queue.Memory, fail string) hooked {
+	h := hooked{Memory: q}
+	switch fail {
+	case "send":
+		h.send = func(context.Context, string, map[string]string) (string, error) { return "", errTrouble }
+	case "receive":
+		h.receive = func([]queue.Message, error) ([]queue.Message, error) { return nil, errTrouble }
+	case "delete":
+		h.remove = errTrouble
+	}
+	return h
+}
+
 func TestList(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, q *queue.Memory) {
@@ -188,63 +240,17 @@ func TestWhatCannotBeSent(t *testing.T) {
 	})
 }
 
-// odd is a queue with a letter that this package did not write.
-type odd struct{ queue.Queue }
-
-func (q odd) DeadLetters() queue.DeadLetters { return oddLetters{} }
-
-type oddLetters struct{ queue.DeadLetters }
-
-func (oddLetters) Receive(context.Context, int, time.Duration) ([]queue.Message, error) {
-	return []queue.Message{{ID: "x", Body: "%", Attributes: map[string]string{queue.Encoding: "base64"}}}, nil
-}
-
 func TestALetterThatDoesNotDecodeIsNotSent(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, _ *queue.Memory) {
-		got, err := run(t, odd{}, dlq.Command{Name: dlq.Redrive, IDs: []string{"x"}})
+	inBubble(t, func(t *testing.T, q *queue.Memory) {
+		odd := hooked{Memory: q, receive: func([]queue.Message, error) ([]queue.Message, error) {
+			return []queue.Message{{ID: "x", Body: "%", Attributes: map[string]string{queue.Encoding: "base64"}}}, nil
+		}}
+		got, err := run(t, odd, dlq.Command{Name: dlq.Redrive, IDs: []string{"x"}})
 		if want := "x  cannot be sent: its encoding is \"base64\", and it cannot be decoded\n0 sent again, 1 not\n"; got != want || !errors.Is(err, dlq.ErrNotSent) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
-}
-
-// troubled is a queue in which one operation fails, or takes effect and fails.
-type troubled struct {
-	*queue.Memory
-	fail map[string]bool
-}
-
-var errTrouble = errors.New("trouble")
-
-func (q troubled) DeadLetters() queue.DeadLetters {
-	return troubledLetters{q.Memory.DeadLetters(), q.fail}
-}
-
-func (q troubled) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
-	if q.fail["send"] {
-		return "", errTrouble
-	}
-	return q.Memory.Send(ctx, body, attributes)
-}
-
-type troubledLetters struct {
-	queue.DeadLetters
-	fail map[string]bool
-}
-
-func (l troubledLetters) Receive(ctx context.Context, max int, hidden time.Duration) ([]queue.Message, error) {
-	if l.fail["receive"] {
-		return nil, errTrouble
-	}
-	return l.DeadLetters.Receive(ctx, max, hidden)
-}
-
-func (l troubledLetters) Delete(ctx context.Context, receipt string) error {
-	if l.fail["delete"] {
-		return errTrouble
-	}
-	return l.DeadLetters.Delete(ctx, receipt)
 }
 
 // If a step breaks off, the letter is in one of the two places, or in both.
@@ -254,7 +260,7 @@ func TestNothingIsLostInTrouble(t *testing.T) {
 		inBubble(t, func(t *testing.T, q *queue.Memory) {
 			fails(t, q, "one", "why")
 			fails(t, q, "two", "why")
-			got, err := run(t, troubled{q, map[string]bool{fail: true}}, dlq.Command{Name: dlq.Redrive, All: true})
+			got, err := run(t, troubled(q, fail), dlq.Command{Name: dlq.Redrive, All: true})
 			if !errors.Is(err, errTrouble) || len(q.Dead()) != want.dead || q.Len() != want.sent || !strings.HasSuffix(got, fmt.Sprintf("%d sent again, 0 not\n", want.sent)) {
 				t.Errorf("%s fails: %q, %v, %d dead, %d sent", fail, got, err, len(q.Dead()), q.Len())
 			}
@@ -264,44 +270,10 @@ func TestNothingIsLostInTrouble(t *testing.T) {
 		})
 	}
 	inBubble(t, func(t *testing.T, q *queue.Memory) {
-		if _, err := run(t, troubled{q, map[string]bool{"receive": true}}, dlq.Command{Name: dlq.List}); !errors.Is(err, errTrouble) {
+		if _, err := run(t, troubled(q, "receive"), dlq.Command{Name: dlq.List}); !errors.Is(err, errTrouble) {
 			t.Errorf("list: %v", err)
 		}
 	})
-}
-
-// dying is a queue whose worker puts what is sent among the dead letters at
-// once, under an id of its own as SQS does, or under the message's.
-type dying struct {
-	*queue.Memory
-	t      *testing.T
-	rename string // the beginning of letters' ids, because SQS gives letters ids of their own
-}
-
-func (q dying) Send(ctx context.Context, body string, attributes map[string]string) (string, error) {
-	id, err := q.Memory.Send(ctx, body, attributes)
-	received, _ := q.Memory.Receive(ctx, 1, 0)
-	if err := q.Memory.Bury(ctx, received[0], "again"); err != nil {
-		q.t.Error(err)
-	}
-	return id, err
-}
-
-func (q dying) DeadLetters() queue.DeadLetters { return renamed{q.Memory.DeadLetters(), q.rename} }
-
-type renamed struct {
-	queue.DeadLetters
-	as string
-}
-
-func (q renamed) Receive(ctx context.Context, max int, hidden time.Duration) ([]queue.Message, error) {
-	letters, err := q.DeadLetters.Receive(ctx, max, hidden)
-	for i := range letters {
-		if letters[i].ID = q.as + letters[i].ID; q.as == "" {
-			delete(letters[i].Attributes, queue.Delivery) // as for letters that SQS itself moved
-		}
-	}
-	return letters, err
 }
 
 // update is one that telegram.Parse takes.
@@ -325,13 +297,28 @@ func TestWhatIsNoUpdateIsSentByName(t *testing.T) {
 	})
 }
 
-// A letter that dies again during -all is not sent a second time.
+// A letter that dies again during -all is not sent a second time, under an id of its
+// own as SQS gives it, or under the message's.
 func TestAllIsOnce(t *testing.T) {
 	t.Parallel()
 	for _, as := range []string{"", "renamed-"} {
 		inBubble(t, func(t *testing.T, q *queue.Memory) {
 			fails(t, q, "poison", "why")
-			got, err := run(t, dying{q, t, as}, dlq.Command{Name: dlq.Redrive, All: true})
+			dying := hooked{Memory: q}
+			dying.send = func(ctx context.Context, body string, attributes map[string]string) (string, error) {
+				id, err := q.Send(ctx, body, attributes)
+				received, _ := q.Receive(ctx, 1, 0)
+				return id, errors.Join(err, q.Bury(ctx, received[0], "again"))
+			}
+			dying.receive = func(all []queue.Message, err error) ([]queue.Message, error) {
+				for i := range all {
+					if all[i].ID = as + all[i].ID; as == "" {
+						delete(all[i].Attributes, queue.Delivery) // as for letters that SQS itself moved
+					}
+				}
+				return all, err
+			}
+			got, err := run(t, dying, dlq.Command{Name: dlq.Redrive, All: true})
 			if want := as + "m-1  is sent again as m-2\n" + as + "m-2  was sent again, and is dead again: again\n1 sent again, 1 not\n"; got != want || err != nil {
 				t.Errorf("%q, %v", got, err)
 			}
@@ -364,7 +351,10 @@ func TestManyLetters(t *testing.T) {
 			for range n {
 				refused(t, q, update, "why")
 			}
-			slow := slowQueue{q, poll}
+			slow := hooked{Memory: q, receive: func(all []queue.Message, err error) ([]queue.Message, error) {
+				time.Sleep(poll)
+				return all, err
+			}}
 			got, err := run(t, slow, dlq.Command{Name: dlq.List})
 			if lines := strings.Count(got, "\n"); err != nil || lines != n+2 || !strings.Contains(got, fmt.Sprintf("\n%d dead letters. ", n)) {
 				t.Errorf("%d lines, %v", lines, err)
@@ -374,26 +364,6 @@ func TestManyLetters(t *testing.T) {
 			}
 		})
 	}
-}
-
-// slowQueue takes its time for each poll of the dead letters.
-type slowQueue struct {
-	*queue.Memory
-	poll time.Duration
-}
-
-func (q slowQueue) DeadLetters() queue.DeadLetters {
-	return slowLetters{q.Memory.DeadLetters(), q.poll}
-}
-
-type slowLetters struct {
-	queue.DeadLetters
-	poll time.Duration
-}
-
-func (l slowLetters) Receive(ctx context.Context, max int, hidden time.Duration) ([]queue.Message, error) {
-	time.Sleep(l.poll)
-	return l.DeadLetters.Receive(ctx, max, hidden)
 }
 
 func TestCheck(t *testing.T) {

@@ -154,7 +154,7 @@ func TestTroubleOverHTTP(t *testing.T) {
 	t.Parallel()
 	q := queue.NewMemory(queue.Config{})
 	fails(t, q, "one", "why")
-	service := remote(troubled{q, map[string]bool{"delete": true}}, discard)
+	service := remote(troubled(q, "delete"), discard)
 	var out strings.Builder
 	err := service.Run(t.Context(), dlq.Command{Name: dlq.Redrive, IDs: []string{"m-1"}}, &out)
 	if err == nil || !strings.Contains(err.Error(), "500 Internal Server Error: dlq: m-1 was sent again as m-2, but is still among the dead letters: trouble") || out.String() != "1 sent again, 0 not\n" {

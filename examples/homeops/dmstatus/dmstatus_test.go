@@ -2,11 +2,8 @@ package dmstatus_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -15,7 +12,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/record"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
 var noon = time.Date(2026, 2, 18, 11, 0, 0, 0, time.UTC)
@@ -26,16 +22,14 @@ func open(t *testing.T) (*dynamotest.DB, *dmstatus.Store, string) {
 	t.Helper()
 	db := dynamotest.Open(t, pricetest.Watch)
 	table := db.Name("homeops")
-	s := store(t, db, table)
-	if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
-		t.Fatal(err)
-	}
+	s := store(t, db.Client(), table)
+	db.Create(s.Table())
 	return db, s, table
 }
 
-func store(t *testing.T, db *dynamotest.DB, table string) *dmstatus.Store {
+func store(t *testing.T, api record.API, table string) *dmstatus.Store {
 	t.Helper()
-	s, err := dmstatus.New(db.Client(), table, clock)
+	s, err := dmstatus.New(api, table, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +88,7 @@ func TestInOneSecondStartedWins(t *testing.T) {
 	db, s, table := open(t)
 	item := golden.Item(t, "testdata/status.json")
 	item["event"], item["status"] = record.Text(at(t, noon, "1").String()), record.Text("stopped")
-	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Put(t, db.Client(), table, item)
 	wantStatus(t, s, dmstatus.Stopped)
 	set(t, s, dmstatus.Started, at(t, noon, "2"), event.Created)
 	set(t, s, dmstatus.Stopped, at(t, noon, "1"), event.Duplicate)
@@ -114,7 +106,7 @@ func TestRowsOfTheOlderSystem(t *testing.T) {
 
 func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	t.Parallel()
-	db, s, _ := open(t)
+	s := store(t, recordtest.Silent(t), "homeops")
 	ok := dmstatus.Change{User: "5001", Chat: "5001", Status: dmstatus.Started, Event: at(t, noon, "1")}
 	for field, change := range map[string]func(*dmstatus.Change){
 		"Partition": func(c *dmstatus.Change) { c.User = "" },
@@ -123,12 +115,8 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	} {
 		c := ok
 		change(&c)
-		var err error
-		cost := db.Meter(func() { _, err = s.Set(t.Context(), c) })
-		if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != field {
-			t.Errorf("got %v, want an InputError of %s", err, field)
-		}
-		cost.Want(t, dynamotest.Price{})
+		_, err := s.Set(t.Context(), c)
+		recordtest.WantBad(t, err, "dmstatus", field)
 	}
 }
 

@@ -2,7 +2,6 @@ package moved_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
 const (
@@ -29,9 +27,7 @@ func open(t *testing.T) (*dynamotest.DB, string) {
 	t.Helper()
 	db := dynamotest.Open(t, pricetest.Watch)
 	table := db.Name("homeops")
-	if err := schema.Create(t.Context(), db.Client(), process(t, db, table, clock).Table()); err != nil {
-		t.Fatal(err)
-	}
+	db.Create(process(t, db, table, clock).Table())
 	return db, table
 }
 
@@ -193,9 +189,7 @@ func TestBadInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	} {
 		db.Meter(func() {
 			_, err := s.Record(t.Context(), move)
-			if bad, ok := errors.AsType[*event.InputError](err); !ok || bad.Field != field {
-				t.Errorf("got %v, want an InputError of %s", err, field)
-			}
+			recordtest.WantBad(t, err, "moved", field)
 		}).Want(t, dynamotest.Price{})
 	}
 	if _, err := s.Record(t.Context(), moved.Move{To: super, Event: at(t, super, "1")}); err == nil {

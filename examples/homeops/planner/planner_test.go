@@ -8,9 +8,6 @@ import (
 	"time"
 	_ "time/tzdata"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -23,8 +20,9 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
+	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/pattern"
-	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -66,15 +64,13 @@ func open(t *testing.T, db *dynamotest.DB) world {
 	w.habits = must[*pattern.Store](t)(pattern.New(db.Client(), w.table, tzclock.Stockholm, &pattern.Config{Now: clock}))
 	w.weeks = must[*week.Store](t)(week.New(db.Client(), w.table, w.acts, tzclock.Stockholm, clock))
 	w.planner = must[*planner.Planner](t)(planner.New(db.Client(), w.table, w.weeks, w.habits))
-	if err := schema.Create(t.Context(), db.Client(), w.promises.Table(), w.acts.Table()); err != nil {
-		t.Fatal(err)
-	}
+	db.Create(w.promises.Table(), w.acts.Table())
 	return w
 }
 
 func at(t *testing.T, when time.Time, id string) event.Event {
 	t.Helper()
-	return must[event.Event](t)(event.New(when, "telegram", home, id))
+	return recordtest.Event(t, when, "telegram", home, id)
 }
 
 // live gives Anna and Bo some history: a profile, a promise, a week, a habit.
@@ -108,25 +104,19 @@ func TestRead(t *testing.T) {
 		w := open(t, dynamotest.New(t, &dynamotest.Config{Now: clock, Latency: 10 * time.Millisecond}))
 		w.live(t)
 		other := golden.Item(t, "testdata/other.json") // a type of another program
-		if _, err := w.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(w.table), Item: other}); err != nil {
+		recordtest.Put(t, w.db.Client(), w.table, other)
+		who, _, err := w.profiles.Get(t.Context(), "5002")
+		if err != nil {
 			t.Fatal(err)
 		}
-		var want planner.View
-		var err error
-		if want.Profile, _, err = w.profiles.Get(t.Context(), "5002"); err != nil {
-			t.Fatal(err)
-		}
-		if want.Promises, err = w.promises.Of(t.Context(), "5002", time.Time{}); err != nil {
-			t.Fatal(err)
-		}
-		want.Summaries = []week.Summary{{
-			User: "5002", Household: home, Period: "2026-W08", Chores: 1, Net: 3, Fairness: 0.8, Highlights: []string{"diskning 1"},
-		}}
-		if want.Balances, err = w.weeks.Balances(t.Context(), home); err != nil {
-			t.Fatal(err)
-		}
-		if want.Habits, err = w.habits.All(t.Context(), home, "5002"); err != nil {
-			t.Fatal(err)
+		want := planner.View{
+			Profile:  who,
+			Promises: must[[]promise.Promise](t)(w.promises.Of(t.Context(), "5002", time.Time{})),
+			Summaries: []week.Summary{{
+				User: "5002", Household: home, Period: "2026-W08", Chores: 1, Net: 3, Fairness: 0.8, Highlights: []string{"diskning 1"},
+			}},
+			Balances: must[[]week.Balance](t)(w.weeks.Balances(t.Context(), home)),
+			Habits:   must[[]pattern.Habit](t)(w.habits.All(t.Context(), home, "5002")),
 		}
 		if want.Profile.Name != "N5002" || len(want.Promises) != 1 || want.Summaries[0].Chores != 1 || len(want.Balances) != 1 || len(want.Habits) != 1 {
 			t.Fatalf("nothing to read: %+v", want)
@@ -159,11 +149,8 @@ func TestTrouble(t *testing.T) {
 	w.live(t)
 	for _, kind := range []string{"PROMISE", "SUMMARY"} {
 		bad := golden.Item(t, "testdata/other.json")
-		bad["sk"], bad["type"] = &types.AttributeValueMemberS{Value: kind}, &types.AttributeValueMemberS{Value: kind}
-		bad["deadline"], bad["netLoad"] = &types.AttributeValueMemberS{Value: "soon"}, &types.AttributeValueMemberS{Value: "heavy"}
-		if _, err := w.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(w.table), Item: bad}); err != nil {
-			t.Fatal(err)
-		}
+		bad["sk"], bad["type"], bad["deadline"], bad["netLoad"] = record.Text(kind), record.Text(kind), record.Text("soon"), record.Text("heavy")
+		recordtest.Put(t, w.db.Client(), w.table, bad)
 	}
 	v, err := w.planner.Read(t.Context(), home, "5002")
 	if err != nil || len(v.Promises) != 1 || len(v.Summaries) != 1 {

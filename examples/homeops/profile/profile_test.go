@@ -12,20 +12,16 @@ import (
 	"time"
 	_ "time/tzdata"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/profile"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
-	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -44,9 +40,7 @@ func openOn(t *testing.T, db *dynamotest.DB) (*dynamotest.DB, *profile.Store, st
 	t.Helper()
 	table := db.Name("homeops")
 	s := store(t, db, table)
-	if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
-		t.Fatal(err)
-	}
+	db.Create(s.Table())
 	return db, s, table
 }
 
@@ -184,15 +178,15 @@ func TestMembersOfALargeHousehold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := dynamotest.New(t, &dynamotest.Config{Now: clock})
 		s := store(t, db, "homeops")
-		must(t, schema.Create(t.Context(), db.Client(), s.Table()))
+		db.Create(s.Table())
 		var want []string
 		long := strings.Repeat("x", 300_000) // of another writer: a page holds three such rows
 		for i := range 12 {
 			user := fmt.Sprint(95 + i)
 			change(t, s, profile.Change{Household: home, Chat: home, User: user, Event: at(t, 0)})
 			item := golden.Item(t, "testdata/member.json")
-			item["sk"], item["note"] = text(user), text(long)
-			put(t, db, item)
+			item["sk"], item["note"] = record.Text(user), record.Text(long)
+			recordtest.Put(t, db.Client(), "homeops", item)
 			want = append(want, user)
 		}
 		change(t, s, profile.Change{Household: "-7", Chat: "-7", User: "100", Event: at(t, 1)})
@@ -237,8 +231,8 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	for attribute, value := range map[string]string{"zone": "Europe/Nowhere", "householdEvent": "1", "createdAt": "once"} {
 		db, s, table := open(t)
 		item := golden.Item(t, "testdata/profile.json")
-		item[attribute] = text(value)
-		putIn(t, db, table, item)
+		item[attribute] = record.Text(value)
+		recordtest.Put(t, db.Client(), table, item)
 		if p, ok, err := s.Get(t.Context(), "5001"); err == nil || ok || !strings.HasPrefix(err.Error(), "profile: Get on table "+table+": ") {
 			t.Errorf("%s %q: %+v, %v, %v", attribute, value, p, ok, err)
 		}
@@ -306,17 +300,6 @@ func TestPriceOfAChangeInPart(t *testing.T) {
 	}
 	all := profile.Change{User: "5001", Event: at(t, 2), Name: "Ann", Language: "en", Zone: tzclock.Stockholm, Household: home, Chat: home}
 	db.Meter(func() { change(t, s, all) }).Want(t, dynamotest.Price{Requests: 6, WCU: 6})
-}
-
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-func put(t *testing.T, db *dynamotest.DB, item ddb.Item) { t.Helper(); putIn(t, db, "homeops", item) }
-
-func putIn(t *testing.T, db *dynamotest.DB, table string, item ddb.Item) {
-	t.Helper()
-	if _, err := db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: item}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // said is one thing that an event says: of a profile, or of a household's chat.
@@ -402,7 +385,7 @@ func TestRandomHistories(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 13))
 			db := dynamotest.New(t, &dynamotest.Config{Now: clock})
 			s := store(t, db, "homeops")
-			must(t, schema.Create(t.Context(), db.Client(), s.Table()))
+			db.Create(s.Table())
 			var all []said
 			for i := range 3 + r.IntN(20) {
 				all = append(all, anything(t, r, i))

@@ -79,32 +79,6 @@ func TestDeadLettersAreLogged(t *testing.T) {
 	})
 }
 
-// A batch holds at most what was asked for, in the order of sending.
-func TestReceiveTakesABatch(t *testing.T) {
-	t.Parallel()
-	q := queue.NewMemory(queue.Config{})
-	for _, body := range []string{"1", "2", "3"} {
-		send(t, q, body)
-	}
-	for _, want := range []string{"12", "3", ""} {
-		batch, err := q.Receive(t.Context(), 2, 0)
-		var got string
-		for _, m := range batch {
-			got += m.Body
-		}
-		if err != nil || got != want {
-			t.Errorf("received %q, %v, want %q", got, err, want)
-		}
-	}
-	var left string
-	for _, m := range q.Left() {
-		left += m.Body
-	}
-	if left != "123" || q.Len() != 3 {
-		t.Errorf("what nobody deleted is not left: %q, %d", left, q.Len())
-	}
-}
-
 // A waiting receiver gets the message when its time has come, not earlier or
 // later.
 func TestReceiveWaitsForARelease(t *testing.T) {
@@ -202,17 +176,6 @@ func TestCheckKnowsEveryCharacter(t *testing.T) {
 	err := queue.Check("hej", map[string]string{"name": ""}, 100)
 	if !errors.Is(err, queue.ErrInvalidContents) || !strings.Contains(err.Error(), "attribute name:") {
 		t.Errorf("an empty attribute: %v", err)
-	}
-}
-
-func TestNonEmpty(t *testing.T) {
-	t.Parallel()
-	mine := map[string]string{queue.ChatID: "-5", queue.MessageID: ""}
-	if got := queue.NonEmpty(mine); !maps.Equal(got, map[string]string{queue.ChatID: "-5"}) || len(mine) != 2 {
-		t.Errorf("%v of %v", got, mine)
-	}
-	if got := queue.NonEmpty(nil); len(got) != 0 {
-		t.Errorf("%v of nothing", got)
 	}
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/record"
-	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -46,11 +45,7 @@ func open(t testing.TB) flat {
 func on(t testing.TB, db *dynamotest.DB) flat {
 	t.Helper()
 	f := through(t, db, db.Client())
-	for _, table := range []schema.Table{f.Table(), f.acts.Table()} {
-		if err := schema.Create(t.Context(), db.Client(), table); err != nil {
-			t.Fatal(err)
-		}
-	}
+	db.Create(f.Table(), f.acts.Table())
 	return f
 }
 

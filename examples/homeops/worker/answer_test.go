@@ -3,7 +3,6 @@ package worker_test
 import (
 	"encoding/json"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -60,18 +59,6 @@ func TestSentencesTeachNothing(t *testing.T) {
 	names, nameErr := b.Names.All(t.Context(), chatKey)
 	if err != nil || nameErr != nil || len(phrases) > 0 || len(names) != 1 || names[0].Phrase != "ann" {
 		t.Errorf("learned %v %v, %v, %v", phrases, names, err, nameErr)
-	}
-}
-
-func TestAShortNoIsANo(t *testing.T) {
-	b := start(t)
-	b.say(anna, "diksat nu")
-	bare, meant := b.reply(anna, "nä"), b.reply(anna, "ja men nej jag menade tvätt")
-	if r := b.handle(bare); len(r.Recorded) != 0 || r.Sent != "Vad betyder «diksat» då? Skriv: nej, diksat betyder …" {
-		t.Errorf("sent %q, recorded %+v", r.Sent, r.Recorded)
-	}
-	if r := b.handle(meant); len(r.Recorded) != 1 || r.Recorded[0].Name != "tvätt" || r.Sent != "Rättat: «diksat» är tvätt ✔" {
-		t.Errorf("sent %q, recorded %+v", r.Sent, r.Recorded)
 	}
 }
 
@@ -192,20 +179,9 @@ func TestTwoYesesAtOnce(t *testing.T) {
 		b := newBench(t, 0)
 		old := telegram.Message{ID: 9, Date: b.now.Unix(), Chat: telegram.Chat{ID: chat}, From: &bot, Text: "Menade du «diskning» med «diksat»? Svara ja, eller: nej, jag menade …"}
 		b.now = b.now.Add(time.Minute)
-		deps := b.Deps
-		deps.Observe = nil
-		w := worker.New(deps)
-		var wg sync.WaitGroup
-		for _, from := range []telegram.User{anna, bo} {
-			yes := b.message(from, "ja")
-			yes.ReplyTo = &old
-			wg.Go(func() {
-				if err := w.Handle(t.Context(), delivery(t, yes, 1)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
+		first, second := b.message(anna, "ja"), b.message(bo, "ja")
+		first.ReplyTo, second.ReplyTo = &old, &old
+		b.atOnce(delivery(t, first, 1), delivery(t, second, 1))
 		if got := credits(t, b); len(got) != 1 || got["Anna diskning"]+got["Bo diskning"] != 1 {
 			t.Errorf("credits %v", got)
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
+	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 const chat = -1002123456789
@@ -226,6 +227,42 @@ func (b *bench) say(from telegram.User, text string) worker.Report {
 	b.t.Helper()
 	b.now = b.now.Add(2 * time.Minute)
 	return b.handle(b.message(from, text))
+}
+
+// received puts the message on the queue, and takes it from there.
+func (b *bench) received(m telegram.Message) []queue.Message {
+	b.t.Helper()
+	b.enqueue(m)
+	batch, err := b.queue.Receive(b.t.Context(), 1, 0)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return batch
+}
+
+// atOnce handles deliveries side by side.
+func (b *bench) atOnce(all ...queue.Message) {
+	b.t.Helper()
+	deps := b.Deps
+	deps.Observe = nil
+	var wg sync.WaitGroup
+	for _, one := range all {
+		wg.Go(func() {
+			if err := worker.New(deps).Handle(b.t.Context(), one); err != nil {
+				b.t.Errorf("%s: %v", one.Body, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// wantTaken compares what is taken of a limit today.
+func (b *bench) wantTaken(key string, want int64) {
+	b.t.Helper()
+	count, err := b.Limits.Get(b.t.Context(), key, tzclock.Stockholm.Date(b.now))
+	if err != nil || count.Used != want {
+		b.t.Errorf("%d of %s are used, %v, want %d", count.Used, key, err, want)
+	}
 }
 
 // tables reads all rows, as the SDK gives them.

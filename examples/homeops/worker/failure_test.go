@@ -36,11 +36,12 @@ func TestPoisonIsRefused(t *testing.T) {
 	if r := b.handle(ahead); r.Kind != worker.KindPoison {
 		t.Errorf("%+v", r)
 	}
-	if err := b.Worker.Handle(t.Context(), queue.Message{ID: "x", Body: "{"}); err != nil {
-		t.Error(err)
+	b.mustHandle(queue.Message{ID: "x", Body: "{"})
+	if r := b.mustHandle(membership(9, telegram.Chat{ID: anna.ID, Type: "private"}, "kicked", b.now.AddDate(50, 0, 0))); r.Kind != worker.KindPoison {
+		t.Errorf("%+v", r)
 	}
 	dead := b.queue.Dead()
-	if len(dead) != 2 || !strings.Contains(dead[0].Attributes[queue.Reason], "ahead of the clock") || !strings.Contains(dead[1].Attributes[queue.Reason], "not an update") {
+	if len(dead) != 3 || !strings.Contains(dead[0].Attributes[queue.Reason], "ahead of the clock") || !strings.Contains(dead[1].Attributes[queue.Reason], "not an update") {
 		t.Errorf("dead letters: %+v", dead)
 	}
 	if rows := b.tables(); len(rows) != 0 {
@@ -228,6 +229,9 @@ func TestARedeliveryCarriesOnWithWhatWasRecorded(t *testing.T) {
 		if err != nil || !ok || habit.Total != 1 {
 			t.Errorf("habit %+v, %v, %v", habit, ok, err)
 		}
+		if r := wantUnchanged(t, b, m); len(r.Recorded) != 1 || r.Recorded[0].Name != "hundvakt" {
+			t.Errorf("redelivered: %+v", r)
+		}
 	})
 }
 
@@ -250,13 +254,7 @@ func TestWorkReleasesWhatAShutdownCutsOff(t *testing.T) {
 	b := start(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := b.queue.Send(t.Context(), delivery(t, b.message(anna, "diskat"), 1).Body, nil); err != nil {
-		t.Fatal(err)
-	}
-	batch, err := b.queue.Receive(t.Context(), 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := b.received(b.message(anna, "diskat"))
 	b.on(remote{Memory: b.queue}).Work(ctx, batch) // in flight when the stop came: finished
 	if b.queue.Len() != 0 || len(b.last.Recorded) != 1 {
 		t.Errorf("%d left, %+v", b.queue.Len(), b.last)
@@ -268,9 +266,7 @@ func TestRunProcessesAndEnds(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { b.Worker.Run(ctx, 2); close(done) }()
-		if _, err := b.queue.Send(t.Context(), delivery(t, b.message(anna, "diskat"), 1).Body, nil); err != nil {
-			t.Fatal(err)
-		}
+		b.enqueue(b.message(anna, "diskat"))
 		synctest.Wait()
 		if b.queue.Len() != 0 || len(b.sender.Sent()) != 1 {
 			t.Errorf("%d left, sent %v", b.queue.Len(), b.sender.Sent())
@@ -285,10 +281,7 @@ func TestRunProcessesAndEnds(t *testing.T) {
 func TestWorkGivesBackAtShutdown(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bench) {
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem", Table: "homeops-messages", Times: -1})
-		if _, err := b.queue.Send(t.Context(), delivery(t, b.message(anna, "diskat"), 1).Body, nil); err != nil {
-			t.Fatal(err)
-		}
-		batch, _ := b.queue.Receive(t.Context(), 1, 0)
+		batch := b.received(b.message(anna, "diskat"))
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		b.on(remote{Memory: b.queue}).Work(ctx, batch)
@@ -312,11 +305,7 @@ func TestTelegramHangs(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bench) {
 		deps := b.Deps
 		deps.Sender = &telegram.Client{Token: "1:x", HTTP: &http.Client{Transport: hanging{}}}
-		b.enqueue(b.message(anna, "Vem diskade senast?"))
-		batch, err := b.queue.Receive(t.Context(), 1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		batch := b.received(b.message(anna, "Vem diskade senast?"))
 		began := time.Now()
 		worker.New(deps).Work(t.Context(), batch)
 		if took := time.Since(began); took != telegram.Timeout || b.last.Err != nil || b.last.Silent == "" || b.queue.Len() != 0 {
@@ -412,11 +401,7 @@ func TestADeliveryIsSettledAfterItsTime(t *testing.T) {
 	b := newBench(t, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	b.enqueue(b.message(anna, "Vem diskade senast?"))
-	batch, err := b.queue.Receive(t.Context(), 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := b.received(b.message(anna, "Vem diskade senast?"))
 	deps := b.Deps
 	deps.Queue, deps.Sender = remote{Memory: b.queue}, ending{cancel}
 	if err := worker.New(deps).Handle(ctx, batch[0]); err == nil {

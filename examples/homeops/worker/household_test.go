@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -221,20 +220,9 @@ func TestTwoDeliveriesAboutTheHouseholdAtOnce(t *testing.T) {
 	for _, m := range aboutUs(alone) {
 		alone.handle(m)
 	}
-	deps := b.Deps
-	deps.Observe = nil
-	w := worker.New(deps)
 	for _, m := range aboutUs(b) {
 		before := len(b.sender.Sent())
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Go(func() {
-				if err := w.Handle(t.Context(), delivery(t, m, 1)); err != nil {
-					t.Errorf("%q: %v", m.Text, err)
-				}
-			})
-		}
-		wg.Wait()
+		b.atOnce(delivery(t, m, 1), delivery(t, m, 1))
 		if sent := b.sender.Sent()[before:]; len(sent) != 1 {
 			t.Errorf("%q: sent %v", m.Text, sent)
 		}

@@ -176,8 +176,8 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 }
 
 // suggest says what somebody usually does now, unless they mostly ignore that or it
-// would disturb. As with praise, it is one of the day's replies. Who is meant is noted
-// first: the day's end asks what came of it, and a redelivery means nobody else.
+// would disturb. It is one of the day's replies, and leaves the last of them to who does
+// something. Who is meant is noted first: the day's end asks what came of it, and a redelivery means nobody else.
 func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
 	if w.Now().Sub(m.Time()) > time.Hour {
 		d.report.Silent = silentOld
@@ -202,7 +202,7 @@ func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
 	if err := w.Profiles.Suggest(ctx, of.User, note); err != nil {
 		return critical("note", err)
 	}
-	err = w.say(ctx, d, m, speech{text: suggestionTo(of, what), grant: counter.Take{Key: m.scope, Event: m.event, Weight: 1, Cap: RepliesADay}})
+	err = w.say(ctx, d, m, speech{text: suggestionTo(of, what), grant: counter.Take{Key: m.scope, Event: m.event, Weight: 1, Cap: RepliesADay - 1}})
 	if err == nil && !d.report.spoke {
 		err = w.bestEffort(ctx, d, "forget", w.Profiles.Forget(ctx, of.User, note))
 	}

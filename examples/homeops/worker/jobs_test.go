@@ -4,12 +4,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -292,9 +289,7 @@ func TestAPromiseInPrivate(t *testing.T) {
 		private := telegram.Chat{ID: anna.ID, Type: "private"}
 		b.sayIn(private, 1, anna, "Jag lovar att städa idag")
 		if blocked {
-			if err := b.Worker.Handle(t.Context(), membership(b, private, "kicked", b.now)); err != nil {
-				t.Fatal(err)
-			}
+			b.mustHandle(membership(9, private, "kicked", b.now))
 		}
 		before := len(b.sender.Sent())
 		sent := b.hour(at(19, 12))
@@ -318,9 +313,7 @@ func TestAPromiseOfTheOlderSystem(t *testing.T) {
 		row[name] = &types.AttributeValueMemberS{Value: value}
 	}
 	row["sourceMessageId"] = &types.AttributeValueMemberN{Value: "7"}
-	if _, err := b.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("homeops"), Item: row}); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.Put(t, b.db.Client(), "homeops", row)
 	p := promise.Promise{User: anna.Key(), ID: "2026-02-17T10:30:00Z#prm_abc123"}
 	sent := b.hour(at(18, 13))
 	if diff := cmp.Diff([]string{"Anna, du lovade «städa». Hur går det?"}, sent); diff != "" || b.status(p) != promise.Active {
@@ -409,10 +402,11 @@ func TestASuggestion(t *testing.T) {
 		}, silent: "fast conversation"},
 		"when enough is said": {days: 7, before: func(b *bench) {
 			b.now = at(18, 12)
-			for range 3 {
+			for range 2 { // one reply is left, for who does something
 				b.say(bo, "Jag har städat")
 			}
 		}, silent: "cap reached"},
+		"when it may be said": {days: 7, before: func(b *bench) { b.now = at(18, 12); b.say(bo, "Jag har städat") }, want: "Anna brukar diska nu."},
 		"a second one to somebody who ignores them":  {days: 7, before: func(b *bench) { b.ignoring(5, 1, 12) }},
 		"to somebody who ignores them, after a week": {days: 7, before: func(b *bench) { b.ignoring(5, 1, 11) }, want: "Anna brukar diska nu."},
 		"ignored four times":                         {days: 7, before: func(b *bench) { b.ignoring(4, 1, 17) }, want: "Anna brukar diska nu."},
@@ -549,17 +543,7 @@ func TestJobsTwiceAtOnce(t *testing.T) {
 		want, b := seeded.fork(), seeded.fork()
 		want.do(j)
 		b.now = want.now
-		deps := b.Deps
-		deps.Observe = nil
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Go(func() {
-				if err := worker.New(deps).Handle(t.Context(), jobDelivery(j, 1)); err != nil {
-					t.Errorf("%s: %v", j.Name, err)
-				}
-			})
-		}
-		wg.Wait()
+		b.atOnce(jobDelivery(j, 1), jobDelivery(j, 1))
 		if diff := cmp.Diff(want.tables(), b.tables(), ignoreNonces); diff != "" {
 			t.Errorf("%s:\n%s", j.Name, diff)
 		}

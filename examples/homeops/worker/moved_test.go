@@ -14,7 +14,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // group is what the bench's chat was before it became a supergroup.
@@ -117,10 +116,7 @@ func TestARefusalTellsOfTheMove(t *testing.T) {
 	b.sender.first = []error{&telegram.RefusedError{Code: 400, MovedTo: chat}}
 	b.sayIn(group, 101, anna, "diskat")
 	wantSent(t, b.say(bo, "Vem diskade senast?"), "diskning: Anna, 2026-02-18 12:02")
-	count, err := b.Limits.Get(t.Context(), groupKey, tzclock.Stockholm.Date(b.now))
-	if err != nil || count.Used != 0 {
-		t.Errorf("what was refused is not given back: %+v, %v", count, err)
-	}
+	b.wantTaken(groupKey, 0) // what was refused is given back
 }
 
 // Nothing may be written if the household is not known, not even at the last
@@ -129,17 +125,13 @@ func TestTheHouseholdMustBeKnown(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bench) {
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "GetItem", Table: "homeops", Times: 6}) // and the profile
 		m := b.message(anna, "diskat")
-		if err := b.Worker.Handle(t.Context(), delivery(t, m, queue.MaxReceives)); err != nil {
-			t.Error(err)
-		}
+		b.mustHandle(delivery(t, m, queue.MaxReceives))
 		if dead := b.queue.Dead(); len(dead) != 1 || !strings.Contains(dead[0].Why(), "worker: scope") || len(b.last.Recorded) != 0 {
 			t.Errorf("dead %+v, %+v", dead, b.last)
 		}
 		b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Table: "homeops", Times: 3})
 		_, young := b.moves()
-		if err := b.Worker.Handle(t.Context(), delivery(t, young, queue.MaxReceives)); err != nil {
-			t.Error(err)
-		}
+		b.mustHandle(delivery(t, young, queue.MaxReceives))
 		if dead := b.queue.Dead(); len(dead) != 2 || !strings.Contains(dead[1].Why(), "worker: move") {
 			t.Errorf("dead %+v", dead)
 		}
@@ -180,12 +172,8 @@ func TestABlockStopsThePrivateChat(t *testing.T) {
 		if r := b.sayIn(private, 2, anna, text); r.Silent != "blocked" || r.Sent != "" {
 			t.Errorf("%q: %+v", text, r)
 		}
-		day := tzclock.Stockholm.Date(b.now)
-		for _, key := range []string{anna.Key(), anna.Key() + "#answers"} {
-			if count, err := b.Limits.Get(t.Context(), key, day); err != nil || count.Used != 0 {
-				t.Errorf("%q: of %s %d are used, %v", text, key, count.Used, err)
-			}
-		}
+		b.wantTaken(anna.Key(), 0)
+		b.wantTaken(anna.Key()+"#answers", 0)
 		b.sayIn(private, 3, anna, "/start")
 		wantDM(t, b, dmstatus.Started)
 		if r := b.sayIn(private, 4, anna, text); r.Sent == "" {
@@ -230,9 +218,6 @@ func TestTroubleAfterARefusal(t *testing.T) {
 		if diff := cmp.Diff([]string{"dm status"}, r.Skipped); diff != "" {
 			t.Error(diff)
 		}
-		count, err := b.Limits.Get(t.Context(), anna.Key()+"#answers", tzclock.Stockholm.Date(b.now))
-		if err != nil || count.Used != 0 {
-			t.Errorf("not given back: %+v, %v", count, err)
-		}
+		b.wantTaken(anna.Key()+"#answers", 0)
 	})
 }

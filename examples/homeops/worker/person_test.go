@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -100,11 +98,9 @@ var sameZone = cmp.Comparer(func(a, b tzclock.Zone) bool { return a == b })
 func TestFirstContactOfTheOlderSystem(t *testing.T) {
 	b := start(t)
 	s := func(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }
-	if _, err := b.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("homeops"), Item: map[string]types.AttributeValue{
+	recordtest.Put(t, b.db.Client(), "homeops", map[string]types.AttributeValue{
 		"pk": s("USER#5001"), "sk": s("PROFILE"), "type": s("USER"), "displayName": s("Anna"), "householdId": s("h1"), "createdAt": s("2026-01-17T09:00:00Z"),
-	}}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	m := b.message(anna, "Hej")
 	b.handle(m)
 	want := profile.Profile{
@@ -183,10 +179,7 @@ func TestWhatIsLearnedOfPeopleConverges(t *testing.T) {
 // wantUsed compares today's count of messages to the bot.
 func wantUsed(t *testing.T, b *bench, u telegram.User, want int64) {
 	t.Helper()
-	count, err := b.Limits.Get(t.Context(), "USER#"+u.Key()+"#toBot", tzclock.Stockholm.Date(b.now))
-	if err != nil || count.Used != want {
-		t.Errorf("%s wrote to the bot %d times, %v, want %d", u.FirstName, count.Used, err, want)
-	}
+	b.wantTaken("USER#"+u.Key()+"#toBot", want)
 }
 
 // The number of messages to the bot on a local day is learned once, even if it
