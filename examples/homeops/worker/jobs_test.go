@@ -406,7 +406,7 @@ func TestASuggestion(t *testing.T) {
 				b.say(bo, "Jag har städat")
 			}
 		}, silent: "cap reached"},
-		"when it may be said": {days: 7, before: func(b *bench) { b.now = at(18, 12); b.say(bo, "Jag har städat") }, want: "Anna brukar diska nu."},
+		"when it may be said":                        {days: 7, before: func(b *bench) { b.now = at(18, 12); b.say(bo, "Jag har städat") }, want: "Anna brukar diska nu."},
 		"a second one to somebody who ignores them":  {days: 7, before: func(b *bench) { b.ignoring(5, 1, 12) }},
 		"to somebody who ignores them, after a week": {days: 7, before: func(b *bench) { b.ignoring(5, 1, 11) }, want: "Anna brukar diska nu."},
 		"ignored four times":                         {days: 7, before: func(b *bench) { b.ignoring(4, 1, 17) }, want: "Anna brukar diska nu."},
