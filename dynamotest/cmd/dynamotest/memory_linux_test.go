@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -16,7 +18,8 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-// The memory of a deleted table goes back to the system.
+// The memory of a deleted table goes back to the system. The race detector keeps
+// memory of its own.
 func TestMemoryOfADeletedTable(t *testing.T) {
 	t.Parallel()
 	p := start(t, filepath.Join(t.TempDir(), "data"))
