@@ -37,8 +37,12 @@ func (b bill) used() int64 { return b.In + b.Out + b.unknown*b.most }
 // delivery took and did not settle, because it died, stays taken: the question takes
 // its tokens anew, as an event that follows from the message's.
 func (c *Classifier) hold(ctx context.Context, of event.Event, weight int64) (counter.Take, error) {
-	take := counter.Take{Key: TokensKey, Event: of, Weight: weight, Cap: c.TokensADay}
-	for n := 1; n <= mostHolds; n++ {
+	take := counter.Take{Key: TokensKey, Weight: weight, Cap: c.TokensADay}
+	for n := 1; n <= mostHolds; n++ { // the first is the message's event itself
+		var err error
+		if take.Event, err = of.Nth(n); err != nil {
+			return take, err
+		}
 		grant, err := c.Limits.Take(ctx, take)
 		_, other := errors.AsType[*counter.WeightError](err) // the earlier question was longer or shorter
 		switch {
@@ -50,9 +54,6 @@ func (c *Classifier) hold(ctx context.Context, of event.Event, weight int64) (co
 			return take, nil
 		case !other && grant.Outcome != event.Duplicate:
 			return take, errSpent
-		}
-		if take.Event, err = of.Nth(n); err != nil {
-			return take, err
 		}
 	}
 	return take, errSpent
