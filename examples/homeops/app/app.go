@@ -49,9 +49,9 @@ type Options struct {
 	DB     *dynamodb.Client
 	Now    func() time.Time
 	Queue  queue.Queue
-	// Classifier opens the classifier, which may read the chats' phrases. Its
-	// answers are stored: see package once. Defaults to classify.Words.
-	Classifier func(phrases *alias.Store) (classify.Classifier, error)
+	// Classifier opens the classifier, which may read the chats' phrases and has
+	// limits of its own. Its answers are stored: see package once. Defaults to classify.Words.
+	Classifier func(*alias.Store, *counter.Store) (classify.Classifier, error)
 	Sender     telegram.Sender
 	Log        *slog.Logger
 
@@ -98,7 +98,7 @@ func New(o Options) (*App, error) {
 	}
 	outside := worker.Outside{Queue: o.Queue, Classifier: classify.Words{}, Sender: o.Sender, BotID: botID(c.TelegramToken)}
 	if o.Classifier != nil {
-		of, err := o.Classifier(lib.Phrases)
+		of, err := o.Classifier(lib.Phrases, lib.Limits)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +151,8 @@ func (a *App) Tables(ttl bool) []schema.Table {
 }
 
 // Stores returns the stores for the policy of the worker, each with the calls that the
-// worker makes. What only the page, personal and the commands call is not among them.
+// worker makes. What only the page, personal, the
+// commands and a model call is not among them: a model's calls need no other rights.
 func (a *App) Stores() []schema.Store {
 	only := schema.Only
 	return []schema.Store{

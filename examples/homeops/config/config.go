@@ -39,6 +39,7 @@ type Config struct {
 	OpenAIBaseURL string // OPENAI_BASE_URL
 	OpenAIKey     string // OPENAI_API_KEY
 	OpenAIModel   string // OPENAI_MODEL
+	OpenAITokens  int    // OPENAI_TOKENS_A_DAY, of all chats together
 
 	StatusToken string // STATUS_TOKEN, of the status page; "" disables it
 
@@ -99,6 +100,13 @@ const (
 	whyKept   = "dead letters wait for 14 days, and all that time they may be sent again"
 )
 
+// The least of OPENAI_TOKENS_A_DAY is more than a usual question holds.
+const (
+	leastTokens = 20_000
+	mostTokens  = 1_000_000_000
+	whyTokens   = "a question holds some 8,000 until it is answered; for none, set CLASSIFIER to words"
+)
+
 // Load reads the environment through lookup, which is os.LookupEnv. The error
 // names every variable whose value is wrong. A variable that is set but empty
 // counts as not set, as in a compose file.
@@ -122,6 +130,7 @@ func Load(lookup func(string) (string, bool)) (Config, error) {
 		OpenAIBaseURL:     r.URL("OPENAI_BASE_URL", openAI, openAI),
 		OpenAIKey:         r.Secret("OPENAI_API_KEY", apiKey),
 		OpenAIModel:       r.Text("OPENAI_MODEL", "", modelName),
+		OpenAITokens:      r.Number("OPENAI_TOKENS_A_DAY", "tokens", 1_000_000, leastTokens, mostTokens, whyTokens),
 		Quiet:             quiet(r, "QUIET_HOURS", "22:00-07:00"),
 	}
 	r.Distinct(

@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 		CountersTable: "homeops-response-counters", HomeopsTable: "homeops",
 		LedgerTable: "QuillIdempotencyLedger", LedgerRetention: 14 * 24 * time.Hour, Settings: database.Settings{Region: "eu-north-1"},
 		TelegramAPI: "https://api.telegram.org",
-		Classifier:  "words", OpenAIBaseURL: "https://api.openai.com/v1",
+		Classifier:  "words", OpenAIBaseURL: "https://api.openai.com/v1", OpenAITokens: 1_000_000,
 		Quiet: tzclock.Quiet{From: tzclock.TimeOfDay{Hour: 22}, To: tzclock.TimeOfDay{Hour: 7}},
 	}
 	if err != nil || got != want {
@@ -41,10 +41,11 @@ func TestEveryVariable(t *testing.T) {
 		"TELEGRAM_API_URL": "http://127.0.0.1:8081", "MESSAGES_QUEUE_URL": "http://127.0.0.1:9324/000000000000/messages",
 		"QUIET_HOURS": "never", "MESSAGES_TTL_DAYS": "90", "STATUS_TOKEN": "0123456789abcde!",
 		"CLASSIFIER": "openai", "OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "OPENAI_API_KEY": "sk-1", "OPENAI_MODEL": "org/small:8b",
+		"OPENAI_TOKENS_A_DAY": "20000",
 	}))
 	want := config.Config{
 		MessagesRetention: 90 * 24 * time.Hour,
-		Classifier:        "openai", OpenAIBaseURL: "http://127.0.0.1:11434/v1", OpenAIKey: "sk-1", OpenAIModel: "org/small:8b",
+		Classifier:        "openai", OpenAIBaseURL: "http://127.0.0.1:11434/v1", OpenAIKey: "sk-1", OpenAIModel: "org/small:8b", OpenAITokens: 20_000,
 		StatusToken: "0123456789abcde!", MessagesTable: "m-1", ActivitiesTable: "a-1", CountersTable: "c-1", HomeopsTable: "h-1", LedgerTable: "l-1",
 		LedgerRetention: 30 * 24 * time.Hour, Settings: database.Settings{Endpoint: "http://127.0.0.1:8000", Region: "us-west-2"},
 		TelegramSecret: "abc_DEF-1", TelegramToken: "123:abc",
@@ -65,7 +66,7 @@ func TestWrongValuesAreAllNamed(t *testing.T) {
 		"MESSAGES_TTL_DAYS":     "14",
 		"TELEGRAM_SECRET_TOKEN": "with space", "TELEGRAM_BOT_TOKEN": "hunter2",
 		"STATUS_TOKEN": "fifteen-of-them",
-		"CLASSIFIER":   "guess", "OPENAI_BASE_URL": "api.openai.com", "OPENAI_API_KEY": "sk 17", "OPENAI_MODEL": "a model",
+		"CLASSIFIER":   "guess", "OPENAI_BASE_URL": "api.openai.com", "OPENAI_API_KEY": "sk 17", "OPENAI_MODEL": "a model", "OPENAI_TOKENS_A_DAY": "0",
 	}
 	_, err := config.Load(lookup(env))
 	if err == nil {

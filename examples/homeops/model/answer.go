@@ -33,8 +33,8 @@ type deed struct {
 }
 
 // contentOf returns what the model wrote, from the API's reply, and counts the
-// tokens.
-func contentOf(text []byte, usage *classify.Usage) (string, error) {
+// tokens, if it has them.
+func contentOf(text []byte, b *bill) (string, error) {
 	var reply struct {
 		Choices []struct {
 			FinishReason string `json:"finish_reason"`
@@ -48,8 +48,12 @@ func contentOf(text []byte, usage *classify.Usage) (string, error) {
 	if json.Unmarshal(text, &reply) != nil || len(reply.Choices) == 0 {
 		return "", fmt.Errorf("%w: the reply does not have the expected form", errAnswer)
 	}
-	usage.In += min(max(reply.Usage.In, 0), mostTokens)
-	usage.Out += min(max(reply.Usage.Out, 0), mostTokens)
+	in, out := min(max(reply.Usage.In, 0), mostTokens), min(max(reply.Usage.Out, 0), mostTokens)
+	if in > 0 || out > 0 {
+		b.unknown--
+	}
+	b.In += in
+	b.Out += out
 	switch first := reply.Choices[0]; {
 	case first.Message.Refusal != "":
 		return "", fmt.Errorf("%w: the model refused to answer", errAnswer)

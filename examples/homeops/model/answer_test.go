@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -123,10 +124,13 @@ func TestAnyAnswerIsBounded(t *testing.T) {
 	}
 	var text string
 	answer := writes("")
-	b := open(t, answer, alias.Alias{Phrase: "pant", Name: "pantning i affären"})
+	var b *bench
 	names := append(classify.Names(), "pantning i affären")
 	believed := 0
-	for range 2500 {
+	for n := range 2500 {
+		if n%900 == 0 { // what a row of the counter records
+			b = open(t, answer, alias.Alias{Phrase: "pant", Name: "pantning i affären"})
+		}
 		text = texts()
 		var list []any
 		for range random.IntN(9) {
@@ -148,7 +152,7 @@ func TestAnyAnswerIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		*answer = *writes(string(content))
-		m := classify.Message{Event: eventAt(t, noon), Scope: "-5", Text: text, People: []classify.Person{{ID: "7", End: min(2, len(text))}, {ID: "8"}}}
+		m := classify.Message{Event: eventAt(t, noon.Add(time.Duration(n)*time.Second)), Scope: "-5", Text: text, People: []classify.Person{{ID: "7", End: min(2, len(text))}, {ID: "8"}}}
 		got, err := b.Classify(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)

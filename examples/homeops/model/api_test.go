@@ -13,10 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/model"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 const key = "sk-do-not-show-this"
@@ -101,7 +108,9 @@ func deed(activity, quote string, but object) object {
 // bench is a classifier and its log.
 type bench struct {
 	*model.Classifier
-	log bytes.Buffer
+	log   bytes.Buffer
+	db    *dynamotest.DB
+	asked int // messages
 }
 
 // open makes a classifier that asks the API over the network.
@@ -114,16 +123,40 @@ func open(t *testing.T, a *api, phrases ...alias.Alias) *bench {
 
 func openAt(t *testing.T, url string, transport http.RoundTripper, phrases ...alias.Alias) *bench {
 	t.Helper()
-	b := new(bench)
+	b := &bench{db: dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})}
 	var err error
 	b.Classifier, err = model.New(model.Config{
 		URL: url, Key: key, Model: "small", Log: slog.New(slog.NewTextHandler(&b.log, nil)), Transport: transport,
 		Phrases: func(context.Context, string) ([]alias.Alias, error) { return phrases, nil },
+		Limits:  limitsOn(t, b.db, 0), TokensADay: 1_000_000,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// limitsOn is a counter on a database of its own, whose rows record so many events.
+func limitsOn(t *testing.T, db *dynamotest.DB, most int) *counter.Store {
+	t.Helper()
+	limits, err := counter.New(db.Client(), "limits", tzclock.Stockholm, &counter.Config{Now: func() time.Time { return noon }, MaxRecorded: most})
+	if err == nil {
+		err = schema.Create(t.Context(), db.Client(), limits.Table())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return limits
+}
+
+// tokensIn is the row of the tokens in a table: what is taken, and by how many events.
+func tokensIn(db *dynamotest.DB, table string) (taken, events int64) {
+	for _, row := range db.Items(table) {
+		if key, ok := row["chatId"].(*types.AttributeValueMemberS); ok && key.Value == model.TokensKey {
+			return record.Read(row).Int("count"), record.Read(row).Int("recorded")
+		}
+	}
+	return 0, 0
 }
 
 func eventAt(t *testing.T, at time.Time) event.Event {

@@ -3,6 +3,7 @@
 // and what it costs.
 //
 //	model.go   asks, tries once more, gives up for a while, falls back
+//	tokens.go  how many tokens a day may use
 //	prompt.go  what the model is given, with instructions.txt and format.json
 //	answer.go  what of its answer is believed
 package model
@@ -24,6 +25,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/internal/sleep"
@@ -41,13 +43,16 @@ const (
 	rest      = 30 * time.Second
 )
 
-// Config of a Classifier. URL, Model, Phrases and Log are needed.
+// Config of a Classifier. All but Key and Transport is needed.
 type Config struct {
 	URL     string // such as https://api.openai.com/v1
 	Key     string // "" for a server that asks for none
 	Model   string
 	Phrases func(ctx context.Context, scope string) ([]alias.Alias, error) // of a chat
 	Log     *slog.Logger
+
+	Limits     *counter.Store // counts the tokens of each local day under [TokensKey]
+	TokensADay int64          // the vocabulary classifies the messages of the rest of the day
 
 	Transport http.RoundTripper // http.DefaultTransport if it is nil
 }
@@ -64,8 +69,8 @@ var _ classify.Classifier = (*Classifier)(nil)
 
 // New returns a Classifier.
 func New(cfg Config) (*Classifier, error) {
-	if cfg.URL == "" || cfg.Model == "" || cfg.Phrases == nil || cfg.Log == nil {
-		return nil, event.BadInput("model", "Config", "must have URL, Model, Phrases and Log")
+	if cfg.URL == "" || cfg.Model == "" || cfg.Phrases == nil || cfg.Log == nil || cfg.Limits == nil || cfg.TokensADay < 1 {
+		return nil, event.BadInput("model", "Config", "must have URL, Model, Phrases, Log, Limits and TokensADay")
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the text is for nobody else
 	return &Classifier{cfg, &http.Client{Transport: cfg.Transport, CheckRedirect: stay}, gobreaker.NewCircuitBreaker[string](gobreaker.Settings{
@@ -87,38 +92,57 @@ type passingError struct {
 
 func (e *passingError) Unwrap() error { return e.error }
 
-// Classify asks the model, and the vocabulary if the model has no answer. Its
-// errors are those of Config.Phrases, and the context's if it has ended.
+// Classify asks the model, and the vocabulary if the model has no answer or the day no
+// tokens. Its errors are those of Config.Phrases and of Config.Limits, and the
+// context's if it has ended. Then what the question may have used stays taken.
 //
-// Price: 0 requests. It asks the API at most twice, and costs what Config.Phrases does.
+// Price: 2 requests, 2 WCU. The counter's row has 25 messages of a day in each KB, and
+// costs 1 WCU more a request for each further KB. A refusal is 1 request. It asks the API
+// at most twice, and costs what Config.Phrases does.
 func (c *Classifier) Classify(ctx context.Context, m classify.Message) (classify.Result, error) {
 	q, err := c.question(ctx, m)
 	if err != nil || len(q.words) == 0 {
 		return classify.Result{}, err
 	}
-	usage := classify.Usage{Model: c.Model}
-	deeds, err := c.ask(ctx, q, &usage)
-	result := q.believe(deeds)
+	body, err := q.request(c.Model)
 	if err != nil {
-		if ctx.Err() != nil {
-			return classify.Result{}, ctx.Err()
-		}
-		c.Log.WarnContext(ctx, "the model gave no answer: the vocabulary classifies", "model", c.Model, "error", err)
-		result, err = classify.Words{}.Classify(ctx, m)
-		usage.FellBack = true
+		return c.fallBack(ctx, m, bill{}, err)
 	}
-	result.Usage = usage
+	held, err := c.hold(ctx, m.Event, tries*mostOf(body))
+	if errors.Is(err, errSpent) {
+		return c.fallBack(ctx, m, bill{}, err)
+	}
+	if err != nil {
+		return classify.Result{}, err
+	}
+	b := bill{most: mostOf(body)}
+	deeds, err := c.ask(ctx, body, &b)
+	if err != nil && ctx.Err() != nil {
+		return classify.Result{}, ctx.Err()
+	}
+	c.settle(ctx, held, b.used())
+	if err != nil {
+		return c.fallBack(ctx, m, b, err)
+	}
+	result := q.believe(deeds)
+	result.Usage = b.Usage
+	result.Usage.Model = c.Model
+	return result, nil
+}
+
+// fallBack is the vocabulary's result.
+func (c *Classifier) fallBack(ctx context.Context, m classify.Message, b bill, why error) (classify.Result, error) {
+	c.Log.WarnContext(ctx, "the model gave no answer: the vocabulary classifies", "model", c.Model, "error", why)
+	result, err := classify.Words{}.Classify(ctx, m)
+	result.Usage = b.Usage
+	result.Usage.Model, result.Usage.FellBack = c.Model, true
 	return result, err
 }
 
 // ask asks, and once more if that may help.
-func (c *Classifier) ask(ctx context.Context, q question, usage *classify.Usage) ([]deed, error) {
-	body, err := q.request(c.Model)
-	if err != nil {
-		return nil, err
-	}
+func (c *Classifier) ask(ctx context.Context, body []byte, b *bill) ([]deed, error) {
 	for try := 1; ; try++ {
-		content, err := c.breaker.Execute(func() (string, error) { return c.post(ctx, body, usage) })
+		content, err := c.breaker.Execute(func() (string, error) { return c.post(ctx, body, b) })
 		if err == nil {
 			return deedsOf(content)
 		}
@@ -133,7 +157,7 @@ func (c *Classifier) ask(ctx context.Context, q question, usage *classify.Usage)
 }
 
 // post sends one request and returns what the model wrote.
-func (c *Classifier) post(ctx context.Context, body []byte, usage *classify.Usage) (string, error) {
+func (c *Classifier) post(ctx context.Context, body []byte, b *bill) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.URL, "/")+"/chat/completions", bytes.NewReader(body))
@@ -144,13 +168,18 @@ func (c *Classifier) post(ctx context.Context, body []byte, usage *classify.Usag
 	if c.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+c.Key)
 	}
-	usage.Requests++
+	b.Requests++
+	b.unknown++
 	response, err := c.client.Do(request)
 	if err != nil {
+		if network, ok := errors.AsType[*net.OpError](err); ok && network.Op == "dial" {
+			b.unknown-- // nothing was sent
+		}
 		return "", &passingError{discreet(err), retryAfter("")}
 	}
 	defer response.Body.Close()
 	if code := response.StatusCode; code != http.StatusOK {
+		b.unknown-- // a refusal is not paid
 		err := fmt.Errorf("the API answered %d", code)
 		if code == http.StatusTooManyRequests || code >= http.StatusInternalServerError {
 			err = &passingError{err, retryAfter(response.Header.Get("Retry-After"))}
@@ -161,7 +190,7 @@ func (c *Classifier) post(ctx context.Context, body []byte, usage *classify.Usag
 	if err != nil {
 		return "", &passingError{discreet(err), retryAfter("")}
 	}
-	return contentOf(text, usage)
+	return contentOf(text, b)
 }
 
 // discreet returns an error that may be logged. The errors of net/http quote what

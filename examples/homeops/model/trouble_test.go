@@ -26,7 +26,8 @@ const diskat = "Jag har diskat"
 // neither the key nor the text.
 func (b *bench) asks(t *testing.T, text string) classify.Result {
 	t.Helper()
-	got, err := b.Classify(t.Context(), classify.Message{Event: eventAt(t, noon), Scope: "-5", Text: text})
+	b.asked++
+	got, err := b.Classify(t.Context(), classify.Message{Event: eventAt(t, noon.Add(time.Duration(b.asked)*time.Second)), Scope: "-5", Text: text})
 	if err != nil {
 		t.Error(err)
 	}
@@ -347,8 +348,13 @@ func TestWhatIsNotAsked(t *testing.T) {
 	if _, err := without.Classify(t.Context(), classify.Message{Text: diskat}); !errors.Is(err, trouble) {
 		t.Error(err)
 	}
-	c.Model = ""
-	if _, err := model.New(c); err == nil {
-		t.Error("no model is accepted")
+	for name, change := range map[string]func(*model.Config){
+		"no model": func(c *model.Config) { c.Model = "" }, "no limits": func(c *model.Config) { c.Limits = nil }, "no tokens": func(c *model.Config) { c.TokensADay = 0 },
+	} {
+		wrong := b.Config
+		change(&wrong)
+		if _, err := model.New(wrong); err == nil {
+			t.Error(name, "is accepted")
+		}
 	}
 }

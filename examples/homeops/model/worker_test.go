@@ -17,9 +17,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
@@ -69,8 +71,10 @@ func (h *house) restart() {
 	h.App, err = app.New(app.Options{
 		Config: cfg, DB: h.db.Client(), Now: h.clock, Queue: queue.NewMemory(queue.Config{Now: h.clock}), Sender: h.sent, Log: log,
 		Observe: func(_ context.Context, r worker.Report) { h.last = r },
-		Classifier: func(phrases *alias.Store) (classify.Classifier, error) {
-			return model.New(model.Config{URL: "http://api/v1", Model: "small", Transport: h.api, Phrases: phrases.All, Log: log})
+		Classifier: func(phrases *alias.Store, limits *counter.Store) (classify.Classifier, error) {
+			return model.New(model.Config{
+				URL: "http://api/v1", Model: "small", Transport: h.api, Phrases: phrases.All, Log: log, Limits: limits, TokensADay: 1_000_000,
+			})
 		},
 	})
 	if err != nil {
@@ -106,6 +110,7 @@ var (
 	nonces  = regexp.MustCompile(`~[\w+/=-]+`)
 )
 
+// tables are all rows but that of the tokens: a crash leaves a hold in it.
 func (h *house) tables() map[string]string {
 	h.t.Helper()
 	all := map[string]string{}
@@ -114,15 +119,18 @@ func (h *house) tables() map[string]string {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		for i, item := range out.Items {
+		for _, item := range out.Items {
 			for _, attribute := range written {
 				delete(item, attribute)
+			}
+			if key, ok := item["chatId"].(*types.AttributeValueMemberS); ok && key.Value == model.TokensKey {
+				continue
 			}
 			text, err := json.Marshal(item)
 			if err != nil {
 				h.t.Fatal(err)
 			}
-			all[fmt.Sprint(name, i)] = nonces.ReplaceAllString(string(text), "~")
+			all[fmt.Sprint(name, len(all))] = nonces.ReplaceAllString(string(text), "~")
 		}
 	}
 	return all
@@ -147,7 +155,7 @@ var meanings = map[string]string{
 // The worker dies at each of its requests, before or after it takes effect, around
 // the model's answer as elsewhere; the delivery after it ends with the same tables.
 // A stored answer is not asked for again, though the model would say something else
-// by now.
+// by now. Each question that was asked is in the day's tokens.
 func TestEveryCrashAroundTheAnswer(t *testing.T) {
 	t.Parallel()
 	for text, content := range meanings {
@@ -179,12 +187,19 @@ func crash(t *testing.T, want *house, m queue.Message, content string, do dynamo
 	die()
 	h.db.Heal()
 	asked, stands := h.api.asked(), h.answered()
+	paid := asked
 	if stands {
 		*h.api = *writes(deeds(deed("tvätt", "köket", nil), deed("tvätt", "morgon", nil)))
 	}
 	h.restart()
 	h.now = h.now.Add(queue.Visibility)
 	h.handle(m, 2)
+	if !stands {
+		paid = h.api.asked()
+	}
+	if taken, _ := tokensIn(h.db, "homeops-response-counters"); taken < int64(paid)*366 {
+		t.Errorf("%v from request %d on: %d tokens are taken for %d questions", do, k, taken, paid)
+	}
 	if stands && h.api.asked() > 0 || !stands && h.api.asked() > asked+1 {
 		t.Errorf("%v from request %d on: asked %d times, then %d", do, k, asked, h.api.asked())
 	}
@@ -261,6 +276,9 @@ func TestARedeliveryMeansTheSame(t *testing.T) {
 	if diff := cmp.Diff(before, h.tables()); diff != "" || r.Kind != worker.KindNone || r.Usage != (classify.Usage{Model: "small", Replayed: true}) || h.api.asked() != 1 {
 		t.Errorf("%s, %+v, asked %d\n%s", r.Kind, r.Usage, h.api.asked(), diff)
 	}
+	if taken, events := tokensIn(h.db, "homeops-response-counters"); taken != 0 || events != 1 {
+		t.Errorf("the replay took tokens: %d, by %d events", taken, events)
+	}
 	h.now = h.now.Add(2 * time.Minute)
 	if r = h.handle(h.message("tog en pant"), 1); len(r.Recorded) != 1 || r.Recorded[0].Name != "pantning" || r.Sent != "Tack Eva! pantning ✔" {
 		t.Errorf("%+v", r)
@@ -285,12 +303,15 @@ func TestTheBotSaysNothingOfTheModels(t *testing.T) {
 	}
 }
 
-// The answer adds the price that package once says.
+// The answer adds the price that package once says, and that of the tokens.
 func TestPriceOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, writes(deeds()))
 	h.handle(h.message("Hej"), 1) // first contact, which notes the name
 	h.handle(h.message("Hej"), 1) // the phrases and names are in memory
 	h.now = h.now.Add(2 * time.Minute)
-	h.db.Meter(func() { h.handle(h.message("God morgon"), 1) }).Want(t, dynamotest.Price{Requests: 2 + 2, RCU: 0.5, WCU: 1 + 2})
+	h.db.Meter(func() { h.handle(h.message("God morgon"), 1) }).Want(t, dynamotest.Price{Requests: 2 + 2 + 2, RCU: 0.5, WCU: 1 + 2 + 2})
+	if taken, events := tokensIn(h.db, "homeops-response-counters"); taken != 3*366 || events != 3 {
+		t.Errorf("%d tokens of %d messages", taken, events)
+	}
 }

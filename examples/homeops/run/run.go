@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
@@ -57,7 +58,7 @@ type Program struct {
 	Queue func(context.Context, config.Config, *slog.Logger) (queue.Queue, error)
 	// Classifier opens the classifier of CLASSIFIER=openai. If it is nil, that
 	// setting is refused. Without the setting [classify.Words] classifies.
-	Classifier func(config.Config, *alias.Store, *slog.Logger) (classify.Classifier, error)
+	Classifier func(config.Config, *alias.Store, *counter.Store, *slog.Logger) (classify.Classifier, error)
 	// Ending is [Orderly] if it is zero.
 	Ending Ending
 }
@@ -195,11 +196,13 @@ func (p Program) classifiable(cfg config.Config) error {
 }
 
 // classifier is the app's option.
-func (p Program) classifier(cfg config.Config, log *slog.Logger) func(*alias.Store) (classify.Classifier, error) {
+func (p Program) classifier(cfg config.Config, log *slog.Logger) func(*alias.Store, *counter.Store) (classify.Classifier, error) {
 	if cfg.Classifier != config.OpenAI {
 		return nil
 	}
-	return func(phrases *alias.Store) (classify.Classifier, error) { return p.Classifier(cfg, phrases, log) }
+	return func(phrases *alias.Store, limits *counter.Store) (classify.Classifier, error) {
+		return p.Classifier(cfg, phrases, limits, log)
+	}
 }
 
 func (p Program) replay(ctx context.Context, cfg config.Config, f flags) error {

@@ -70,14 +70,20 @@ func (r *Reader) Secret(name string, form Form) string {
 
 // Days reads a number of whole days. Why says what is wrong with fewer or more.
 func (r *Reader) Days(name string, otherwise, least, most int, why string) time.Duration {
-	days, value := otherwise, r.Value(name)
-	if value != "" {
-		var err error
-		if days, err = strconv.Atoi(value); err != nil || days < least || days > most {
-			r.Wrong(name, "must be a whole number of days from %d to %d, is %q: %s", least, most, value, why)
-		}
+	return time.Duration(r.Number(name, "days", otherwise, least, most, why)) * 24 * time.Hour
+}
+
+// Number reads a whole number of things. Why says what is wrong with fewer or more.
+func (r *Reader) Number(name, things string, otherwise, least, most int, why string) int {
+	value := r.Value(name)
+	if value == "" {
+		return otherwise
 	}
-	return time.Duration(days) * 24 * time.Hour
+	number, err := strconv.Atoi(value)
+	if err != nil || number < least || number > most {
+		r.Wrong(name, "must be a whole number of %s from %d to %d, is %q: %s", things, least, most, value, why)
+	}
+	return number
 }
 
 // URL reads the address of a service. It refuses a query or a fragment, which would

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
@@ -35,7 +36,7 @@ type Options struct {
 	Log     *slog.Logger
 	Page    string // the file that gets the status page at the end; "" for none
 
-	Classifier func(*alias.Store) (classify.Classifier, error) // as app.Options has it
+	Classifier func(*alias.Store, *counter.Store) (classify.Classifier, error) // as app.Options has it
 
 	// Queue defaults to one in the process, on the updates' clock. Another
 	// queue has its own clock, which decides when a failed message comes back.

@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/sqsqueue"
 	"github.com/homeops/ddbpatterns/examples/homeops/classify"
 	"github.com/homeops/ddbpatterns/examples/homeops/config"
@@ -50,6 +51,9 @@ func openQueue(ctx context.Context, cfg config.Config, log *slog.Logger) (queue.
 	return sqsqueue.Open(ctx, sqs.NewFromConfig(loaded), cfg.QueueURL, &sqsqueue.Config{Log: log})
 }
 
-func openModel(cfg config.Config, phrases *alias.Store, log *slog.Logger) (classify.Classifier, error) {
-	return model.New(model.Config{URL: cfg.OpenAIBaseURL, Key: cfg.OpenAIKey, Model: cfg.OpenAIModel, Phrases: phrases.All, Log: log})
+func openModel(cfg config.Config, phrases *alias.Store, limits *counter.Store, log *slog.Logger) (classify.Classifier, error) {
+	return model.New(model.Config{
+		URL: cfg.OpenAIBaseURL, Key: cfg.OpenAIKey, Model: cfg.OpenAIModel, Phrases: phrases.All, Log: log,
+		Limits: limits, TokensADay: int64(cfg.OpenAITokens),
+	})
 }
