@@ -16,9 +16,10 @@ const (
 	AlowareBody = 1 << 20
 )
 
-// Bodies are the most bytes of bodies that the requests of a source may hold. Nobody
-// knows who sent one of HubSpot's before it is read.
+// Bodies is the default of a Handler's Bodies.
 const Bodies = 64 << 20
+
+func (h *Handler) bodies() int64 { return int64(or(h.Bodies, Bodies)) }
 
 // load is what the requests of a source hold.
 type load struct{ requests, bytes atomic.Int64 }
@@ -29,14 +30,14 @@ var errBodies = errors.New("the bodies of other requests have all the room")
 // body is a body whose bytes count in the load until free is called.
 type body struct {
 	io.Reader
-	load *load
-	size int64
+	load       *load
+	size, most int64
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	b.size += int64(n)
-	if b.load.bytes.Add(int64(n)) > Bodies {
+	if b.load.bytes.Add(int64(n)) > b.most {
 		return n, errBodies
 	}
 	return n, err
@@ -52,7 +53,7 @@ func (h *Handler) limit(w http.ResponseWriter, r *http.Request, source string) (
 		held, most = &h.hubspot, HubSpotBody
 	}
 	limited := http.MaxBytesReader(w, r.Body, most)
-	counted := &body{Reader: limited, load: held}
+	counted := &body{Reader: limited, load: held, most: h.bodies()}
 	r.Body = struct {
 		io.Reader
 		io.Closer

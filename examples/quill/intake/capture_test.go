@@ -3,11 +3,11 @@ package intake_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/quill/aloware"
 	"github.com/homeops/ddbpatterns/examples/quill/fact"
 	"github.com/homeops/ddbpatterns/examples/quill/intake"
@@ -88,27 +88,19 @@ func TestIgnoredWithoutDynamoDB(t *testing.T) {
 			t.Errorf("it cost %v", cost)
 		}
 		b.spooling(spool.Most)
-		ending := make(chan struct{})
-		b.Ending = ending
-		b.db.Inject(dynamotest.Fault{Do: dynamotest.Unavailable, Times: -1, Op: "TransactWriteItems"})
-		var wait [intake.Held]chan int
-		for i := range wait {
-			wait[i] = make(chan int)
-			go func() {
-				status, _ := b.serve(b.request(t.Context(), intake.AlowarePath, call("completed")))
-				wait[i] <- status
-			}()
+		b.down()
+		var wait sync.WaitGroup
+		for range intake.Held {
+			wait.Go(func() { b.send1(call("completed"), 200) })
 		}
 		synctest.Wait() // as many as may wait
 		began := time.Now()
 		if status, counts := b.serve(b.request(t.Context(), intake.AlowarePath, `{"test_payload":true}`)); status != 200 || counts != isIgnored || time.Since(began) > time.Second {
 			t.Errorf("%d %+v after %s", status, counts, time.Since(began))
 		}
-		close(ending)
-		for i := range wait {
-			<-wait[i]
-		}
-		b.inSpool(intake.Held)
+		b.db.Heal()
+		wait.Wait()
+		b.inSpool(0)
 	})
 }
 

@@ -24,7 +24,7 @@ import (
 // rows expire or are deleted.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(40) {
+	for seed := range uint64(15) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { newHistory(t, seed).run() })

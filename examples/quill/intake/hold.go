@@ -35,7 +35,7 @@ func (h *Handler) take(ctx context.Context, source string, began time.Time, text
 	why := "it could not be stored in time"
 	carries := slices.ContainsFunc(events, func(e fact.Event) bool { return e.Ignored == "" })
 	// Half of the room for bodies is for those that are being read.
-	many := h.aloware.requests.Add(1) > Held || h.aloware.bytes.Load() > Bodies/2
+	many := h.aloware.requests.Add(1) > Held || h.aloware.bytes.Load() > h.bodies()/2
 	if many && carries {
 		why = "too many others wait"
 	} else {

@@ -18,7 +18,7 @@ import (
 // is sent again without faults, and each event is a fact exactly once.
 func TestTallyAddsUp(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
+	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { tallyAddsUp(t, seed) })

@@ -84,19 +84,17 @@ func TestUndecidedIsBounded(t *testing.T) {
 			}
 		}
 		large := strings.Replace(change(2000), "customer", strings.Repeat("x", 16<<10), 1)
-		var all []string
-		for i := range 1025 {
-			all = append(all, change(i))
-		}
 		b.db.Inject(lose)
 		settle(time.Millisecond, isUnstored, large)
 		b.db.Heal()
 		settle(time.Minute, isDuplicate, large)
 		b.db.Inject(lose)
-		settle(time.Millisecond, isUnstored, all[0])
-		settle(time.Millisecond, intake.Counts{Received: 1024, Waiting: 1024, Unstored: 1024}, all[1:]...)
+		settle(time.Millisecond, isUnstored, change(0))
+		settle(time.Millisecond, isUnstored, change(1))
+		b.Undecided(1022)
+		settle(time.Millisecond, isUnstored, change(2))
 		b.db.Heal()
-		settle(time.Minute, intake.Counts{Received: 1024, New: 1024}, all[1:]...)
-		settle(time.Minute, isDuplicate, all[0])
+		settle(time.Minute, intake.Counts{Received: 2, New: 2}, change(1), change(2))
+		settle(time.Minute, isDuplicate, change(0))
 	})
 }

@@ -97,6 +97,9 @@ type Handler struct {
 	Now   func() time.Time // defaults to time.Now
 
 	SideBySide int // transactions of one request; defaults to 16
+	// Bodies is the most bytes of bodies that the requests of a source may hold. Nobody
+	// knows who sent one of HubSpot's before it is read. It defaults to 64 MB.
+	Bodies int
 
 	// Spool keeps what Aloware sent and could not be stored. Without it that is lost.
 	Spool *spool.Spool

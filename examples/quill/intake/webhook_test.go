@@ -207,7 +207,7 @@ func TestSourcesThatAreNotConfigured(t *testing.T) {
 }
 
 // A body as large as its source may send is read, and one byte more is not. HubSpot's
-// largest batch is 100 events with the longest values.
+// largest batch, 100 events with the longest values, is not larger.
 func TestTheLargestBody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // a busy machine takes no time in it
@@ -219,7 +219,11 @@ func TestTheLargestBody(t *testing.T) {
 		}
 		var events []string
 		for n := range 100 {
-			events = append(events, strings.Replace(change(n), "customer", strings.Repeat("x", 65_536), 1))
+			events = append(events, change(n))
+		}
+		events[99] = strings.Replace(change(99), "customer", strings.Repeat("x", 65_536), 1)
+		if most := 100 * (len(events[99]) + len(",")); most > intake.HubSpotBody {
+			t.Errorf("the largest batch has %d bytes", most)
 		}
 		batch := batch(events...)
 		batch += strings.Repeat(" ", 8<<20-len(batch))

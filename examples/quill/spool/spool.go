@@ -52,6 +52,8 @@ type Spool struct {
 	mu    sync.Mutex
 	bytes int64  // of all files, including those that Put is writing
 	from  string // where Each begins
+
+	settled map[string]int64 // sizes of the files that Each could not erase
 }
 
 // Open opens the directory for this process, and makes it if it does not exist. Its
@@ -65,7 +67,7 @@ func Open(path string, most int64) (*Spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Spool{path: path, dir: dir, most: most}
+	s := &Spool{path: path, dir: dir, most: most, settled: map[string]int64{}}
 	if err = lock.File(dir); err == nil { // before anything is erased
 		err = errors.Join(syncParent(path), s.clean())
 	}
@@ -163,7 +165,8 @@ func (s *Spool) write(e Entry, text []byte) (gone bool, _ error) {
 // Each calls settle for the entries, the oldest first, and erases those for which
 // it returns true. It stops at the first other one, and begins after that one the
 // next time, so that an entry that can never be settled holds up no other. A file
-// that is not an entry is set aside, and Each returns an error for it.
+// that is not an entry is set aside, and Each returns an error for it. It also returns one
+// for a settled file that it cannot erase, but only once, and does not settle it again.
 func (s *Spool) Each(settle func(Entry) bool) error {
 	names, err := s.names()
 	if err != nil {
@@ -173,6 +176,10 @@ func (s *Spool) Each(settle func(Entry) bool) error {
 	s.from = ""
 	var errs []error
 	for _, name := range slices.Concat(names[at:], names[:at]) {
+		if size, ok := s.settled[name]; ok {
+			errs = append(errs, s.erase(name, size))
+			continue
+		}
 		path := filepath.Join(s.path, name)
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -188,13 +195,24 @@ func (s *Spool) Each(settle func(Entry) bool) error {
 			s.from = name + "\x00" // sorts right after the name
 			break
 		}
-		if err := os.Remove(path); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		s.reserve(-int64(len(text)))
+		errs = append(errs, s.erase(name, int64(len(text))))
 	}
 	return errors.Join(errs...)
+}
+
+// erase erases a settled file. If it cannot, it returns the error the first time.
+func (s *Spool) erase(name string, size int64) error {
+	if err := os.Remove(filepath.Join(s.path, name)); err != nil {
+		_, told := s.settled[name]
+		s.settled[name] = size
+		if told {
+			return nil
+		}
+		return fmt.Errorf("spool: a settled entry stays, and is settled again by the next process: %w", err)
+	}
+	delete(s.settled, name)
+	s.reserve(-size)
+	return nil
 }
 
 // Len returns how many entries wait.

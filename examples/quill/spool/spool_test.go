@@ -163,6 +163,51 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
+// An entry that cannot be erased is settled once and told once. It holds its room until
+// it can be erased.
+func TestAnEntryThatCannotBeErased(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir, 100)
+	put(t, s, 0)
+	files, _ := filepath.Glob(dir + "/*")
+	file, inIt := files[0], filepath.Join(files[0], "x")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settled := 0
+	settle := func(spool.Entry) bool {
+		settled++
+		if err := errors.Join(os.Remove(file), os.MkdirAll(inIt, 0o700)); err != nil { // a file's mode does not stop root
+			t.Error(err)
+		}
+		return true
+	}
+	if err := s.Each(settle); err == nil || settled != 1 {
+		t.Errorf("settled %d times, %v", settled, err)
+	}
+	if err := s.Each(settle); err != nil || settled != 1 {
+		t.Errorf("again: settled %d times, %v", settled, err)
+	}
+	large := spool.Entry{ReceivedAt: at, Body: make([]byte, 30)}
+	if err := s.Put(large); !errors.Is(err, spool.ErrFull) {
+		t.Errorf("it holds no room: %v", err)
+	}
+	if err := errors.Join(os.Remove(inIt), os.Remove(file), os.WriteFile(file, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Each(settle); err != nil || settled != 1 {
+		t.Errorf("at last: settled %d times, %v", settled, err)
+	}
+	if n, err := s.Len(); n != 0 || err != nil {
+		t.Errorf("%d are left, %v", n, err)
+	}
+	if err := s.Put(large); err != nil {
+		t.Error(err)
+	}
+}
+
 // A process is killed as soon as a file of its last entry is there, which is large.
 // Every entry whose Put returned is there, and nothing else is half there.
 func TestKilledWhileItWrites(t *testing.T) {
