@@ -442,6 +442,24 @@ func TestASuggestion(t *testing.T) {
 	}
 }
 
+// A redelivery says what the first delivery noted, even if another idea is better by now.
+func TestARedeliveredSuggestion(t *testing.T) {
+	b := start(t)
+	b.now = at(9, 12)
+	b.meet()
+	b.speaks(anna, "sv")
+	b.habit(7)
+	ev, err := suggest.Event()
+	if err == nil {
+		err = b.Profiles.Suggest(t.Context(), anna.Key(), profile.Suggestion{Event: ev, Activity: "tvätt"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Prefs.Erase(t.Context(), anna.Key())
+	wantSent(t, b.do(suggest), "Anna brukar tvätta nu.")
+}
+
 // ignoring makes Anna ignore suggestions, of which the last was on a day.
 func (b *bench) ignoring(times int, value float64, last int) {
 	b.t.Helper()
