@@ -93,12 +93,15 @@ func (w *world) fates(q *request, label string) []choice {
 		cost = 1
 	}
 	all := []choice{{label, "", c.index, cost, free, func() { w.answer(q, "reply", w.serve(q)) }}}
+	if q.begins {
+		return all
+	}
 	add := func(suffix, text string, budget int, do func()) {
 		if w.left(budget) {
 			all = append(all, choice{label + ":" + suffix, text, c.index, cost + 1, budget, do})
 		}
 	}
-	if q.effect == "" && !q.reads() {
+	if q.arrives() {
 		add("late", "× the caller gives up, and the request may arrive later", faultLate, func() {
 			w.later = append(w.later, late{q, free})
 			w.answer(q, "lost", answer{err: errLost})
@@ -163,7 +166,7 @@ func (w *world) readings(q *request, label string, cost int) []choice {
 // arrivals are the requests that may arrive although nobody waits for them.
 func (w *world) arrivals() []choice {
 	w.later = slices.DeleteFunc(w.later, func(l late) bool {
-		return w.frozen.Sub(l.born) > w.cfg.Faults.LateWithin || l.request.effect != "" || l.request.reads()
+		return w.frozen.Sub(l.born) > w.cfg.Faults.LateWithin
 	})
 	slices.SortStableFunc(w.later, func(a, b late) int {
 		if by := a.process.caller.index - b.process.caller.index; by != 0 {

@@ -22,6 +22,7 @@ type drawing struct {
 	lines   []string
 	at      string
 	steps   int
+	told    bool // the step before says which time it is
 }
 
 func newDrawing(w *world) *drawing {
@@ -38,9 +39,10 @@ func newDrawing(w *world) *drawing {
 // step adds a choice, before it happens.
 func (d *drawing) step(w *world, c choice) {
 	at := w.now().UTC().Format("15:04:05.000")
-	if at != d.at && d.at != "" {
+	if at != d.at && d.at != "" && !d.told {
 		d.row("", -1, "── it is "+at)
 	}
+	d.told = strings.HasPrefix(c.label, "@")
 	d.at = at
 	d.steps++
 	n := fmt.Sprintf("%3d", d.steps)
@@ -84,7 +86,10 @@ func (w *world) about(label string) string {
 
 // String says what the request is about.
 func (q *request) String() string {
-	if q.effect != "" {
+	switch {
+	case q.begins:
+		return "begins"
+	case q.effect != "":
 		return "Do " + q.effect
 	}
 	text := q.op

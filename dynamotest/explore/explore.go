@@ -145,7 +145,11 @@ var replay = flag.String("explore.replay", "", "run only this `schedule` of each
 // breaks a check.
 func Test(t *testing.T, cfg Config, program func(*Schedule)) Report {
 	t.Helper()
-	r := Run(t, cfg, program)
+	return judge(t, Run(t, cfg, program))
+}
+
+func judge(t *testing.T, r Report) Report {
+	t.Helper()
 	if f := r.Failure; f != nil {
 		t.Errorf("explore: %v\n\n%s\nagain: go test -run '^%s$' -explore.replay '%s'", f.Err, f.Drawing, t.Name(), f.Schedule)
 		return r

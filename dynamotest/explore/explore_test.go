@@ -85,20 +85,3 @@ func increment(s *explore.Schedule, names ...string) {
 		})
 	}
 }
-
-func TestCheckThenIncrement(t *testing.T) {
-	t.Parallel()
-	r := explore.Run(t, explore.Config{Server: seeded(t)}, func(s *explore.Schedule) {
-		increment(s, "ann", "bob")
-		s.End(func(v *explore.View) error {
-			if n := v.Items("counts")[0]["n"].(*types.AttributeValueMemberN).Value; n != "2" {
-				return fmt.Errorf("the count is %s after two increments", n)
-			}
-			return nil
-		})
-	})
-	if r.Failure == nil {
-		t.Fatalf("%v", r)
-	}
-	t.Logf("%v\n%v\n%s\n%s", r, r.Failure, r.Failure.Drawing, r.Failure.Schedule)
-}

@@ -33,6 +33,7 @@ type request struct {
 
 	effect string // instead of the above
 	do     func() error
+	begins bool // instead: the life waits for its beginning
 
 	answered chan answer
 }
@@ -115,7 +116,9 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 	dead, open := p.dead || w.done, slices.Contains(w.open, q)
 	if !dead && open {
 		w.remove(q)
-		w.later = append(w.later, late{q, faultLate})
+		if q.arrives() {
+			w.later = append(w.later, late{q, faultLate})
+		}
 		p.caller.learn(w.clock(), "gave up", q, answer{})
 	}
 	w.mu.Unlock()
@@ -141,6 +144,9 @@ func (w *world) remove(q *request) {
 
 // serve lets the request take effect.
 func (w *world) serve(q *request) answer {
+	if q.begins {
+		return answer{}
+	}
 	if q.effect != "" {
 		w.mu.Lock()
 		w.effects[q.effect]++
@@ -186,6 +192,9 @@ func (q *request) reads() bool {
 	op := api.OperationNamed(q.op)
 	return op.Has(api.Reads) || strings.HasPrefix(q.op, "Describe") || strings.HasPrefix(q.op, "List")
 }
+
+// arrives reports whether the request changes something if it arrives late.
+func (q *request) arrives() bool { return q.op != "" && !q.reads() }
 
 // transaction reports whether the request is one.
 func (q *request) transaction() bool { return api.OperationNamed(q.op).Has(api.Transaction) }

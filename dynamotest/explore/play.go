@@ -171,7 +171,9 @@ func newSampler(seed, n uint64) *sampler {
 
 func (s *sampler) pick(_ *world, choices []choice) int {
 	s.step++
-	plain := func(c choice) bool { return c.budget == free && c.label != "wait" && !strings.HasPrefix(c.label, "late") }
+	plain := func(c choice) bool {
+		return c.budget == free && c.label != "wait" && !strings.HasPrefix(c.label, "late")
+	}
 	if s.rnd.IntN(8) == 0 {
 		return s.rnd.IntN(len(choices))
 	}

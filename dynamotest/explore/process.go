@@ -123,6 +123,9 @@ func (w *world) begin(c *caller) {
 	w.lives = append(w.lives, p)
 	go func() {
 		defer p.ends()
+		if w.cfg.Moves > 0 { // a process may begin late, and read its clock then
+			_, _ = w.send(ctx, &request{process: p, begins: true, answered: make(chan answer, 1)})
+		}
 		c.run(ctx, p)
 	}()
 }

@@ -158,6 +158,23 @@ func (w *world) end() {
 	for _, p := range lives {
 		p.cancel()
 	}
+	// Time stands still in a bubble whose first goroutine has returned.
+	deadline := time.After(horizon)
+	for slices.ContainsFunc(lives, w.remains) {
+		select {
+		case <-w.signal:
+		case <-deadline:
+			return
+		}
+	}
+	time.Sleep(nap)
+}
+
+// remains reports whether a life has still to return.
+func (w *world) remains(p *Process) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !p.returned
 }
 
 // settle waits until every caller has sent a request, has returned, or sleeps for
@@ -276,7 +293,7 @@ func (w *world) kill(p *Process) {
 	for _, q := range slices.Clone(w.open) {
 		if q.process == p {
 			w.remove(q)
-			if q.effect == "" && !q.reads() {
+			if q.arrives() {
 				w.later = append(w.later, late{q, faultLate})
 			}
 		}
@@ -339,7 +356,7 @@ func (w *world) state() (hash, []hash) {
 		one := fmt.Appendf(nil, "%x %d %v %v ", c.heard, c.offset, c.lives(), c.life != nil && c.life.sleeps)
 		for _, q := range w.open {
 			if q.process == c.life {
-				one = fmt.Appendf(one, "%s%s %s %d;", q.op, q.effect, q.body, q.born.UnixNano())
+				one = fmt.Appendf(one, "%s%s %s %s %d;", q.op, q.effect, q.body, q.heard, q.born.UnixNano())
 			}
 		}
 		callers = append(callers, sum(one))
