@@ -74,6 +74,9 @@ func TestNothingDiesInAnOutage(t *testing.T) {
 				if got := l.readiness(); !strings.HasPrefix(got, "503 database\n") || telegram.refused < 30 {
 					t.Errorf("in an outage: %s, %d refused", got, telegram.refused)
 				}
+				if n := len(l.memory.Left()); n > 5 {
+					t.Errorf("%d were taken in the outage", n)
+				}
 				for _, m := range l.memory.Left() {
 					if m.Receives > 1 {
 						t.Errorf("%s was received %d times", m.ID, m.Receives)

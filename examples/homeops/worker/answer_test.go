@@ -269,11 +269,12 @@ func TestAForwardedMessageMeansNothing(t *testing.T) {
 			b.now = b.now.Add(2 * time.Minute)
 			m := b.message(bo, text)
 			forward(&m)
+			b.now = b.now.Add(time.Second)
 			if r := b.handle(m); r.Kind != worker.KindNone || r.Sent != "" || len(r.Recorded) > 0 {
 				t.Errorf("%q: %+v", text, r)
 			}
-			if kept, ok, err := b.Messages.Get(t.Context(), chatKey, m.ID); err != nil || !ok || kept.Text != text {
-				t.Errorf("%q is not kept: %v", text, err)
+			if kept, ok, err := b.Messages.Get(t.Context(), chatKey, m.ID); err != nil || !ok || kept.Text != text || !kept.At.Equal(m.Time()) {
+				t.Errorf("%q is not kept: %+v, %v", text, kept, err)
 			}
 		}
 	}

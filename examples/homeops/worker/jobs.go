@@ -301,7 +301,7 @@ func (w *Worker) ignored(ctx context.Context, m msg, p profile.Profile, s profil
 // without a note of that: the deed's message was handled before the promise's, or
 // gave the step up. If it was not kept, its maker is reminded, until it expires a
 // day later. The jobs of all hours say the reminder under one event, that of the
-// first hour that may: said once, it is not said again.
+// first hour after the deadline: said once, it is not said again.
 func (w *Worker) promise(ctx context.Context, d delivery, m msg, j job.Job) error {
 	p, ok, err := w.Promises.Get(ctx, j.User, j.Promise)
 	if err != nil || !ok || p.Status != promise.Active {
@@ -319,11 +319,7 @@ func (w *Worker) promise(ctx context.Context, d delivery, m msg, j job.Job) erro
 		_, err = w.Promises.Expire(ctx, p, m.event)
 		return critical("expire", err)
 	}
-	at := p.Deadline.Add(time.Hour - 1).Truncate(time.Hour)
-	for at.Before(j.Due) && w.Quiet.Contains(w.Zone, at) {
-		at = at.Add(time.Hour)
-	}
-	if m.event, err = event.New(at, "job", job.Promise, p.User, p.ID); err != nil {
+	if m.event, err = event.New(p.Deadline.Add(time.Hour-1).Truncate(time.Hour), "job", job.Promise, p.User, p.ID); err != nil {
 		return err
 	}
 	of, _, err := w.Profiles.Get(ctx, p.User)

@@ -247,6 +247,11 @@ func TestAnOverduePromise(t *testing.T) {
 		if diff := cmp.Diff(map[string]string{"19 07": want}, sent); diff != "" {
 			t.Errorf("%s:\n%s", lang, diff)
 		}
+		for day := 18; day < 20; day++ { // the promise was answered on the 18th, and the reminder is an answer of the 19th
+			if got, err := b.Limits.Get(t.Context(), chatKey+"#answers", tzclock.Stockholm.Date(at(day, 12))); err != nil || got.Used != 1 {
+				t.Errorf("%d answers on day %d, %v", got.Used, day, err)
+			}
+		}
 	}
 }
 
@@ -440,6 +445,24 @@ func TestASuggestion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A redelivery says what the first delivery noted, even if another idea is better by now.
+func TestARedeliveredSuggestion(t *testing.T) {
+	b := start(t)
+	b.now = at(9, 12)
+	b.meet()
+	b.speaks(anna, "sv")
+	b.habit(7)
+	ev, err := suggest.Event()
+	if err == nil {
+		err = b.Profiles.Suggest(t.Context(), anna.Key(), profile.Suggestion{Event: ev, Activity: "tvätt"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Prefs.Erase(t.Context(), anna.Key())
+	wantSent(t, b.do(suggest), "Anna brukar tvätta nu.")
 }
 
 // ignoring makes Anna ignore suggestions, of which the last was on a day.

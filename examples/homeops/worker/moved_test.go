@@ -61,6 +61,7 @@ func TestAMovedGroupKeepsItsHistory(t *testing.T) {
 					b.restart()
 				}
 			}
+			b.restart()
 			super := telegram.Chat{ID: chat, Type: "supergroup"}
 			if r := b.sayIn(super, 103, anna, "hunden är ute"); len(r.Recorded) != 1 || r.Recorded[0].Name != "hundvakt" || r.Recorded[0].Scope != groupKey {
 				t.Errorf("of the same message id: %+v", r)
