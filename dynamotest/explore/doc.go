@@ -71,9 +71,9 @@
 // first sends a request or returns. With Config.Moves, it also passes while requests are
 // open: until the next timer that makes a caller act, or to a millisecond before and a
 // second after each of Config.Moments and of the times in TTL attributes. Then TTL may
-// delete what has expired, too, and a process may begin late. Pauses of less than two
-// seconds, such as those between attempts, are no choice: they end before anything else
-// happens, and the order of the requests that follow is explored.
+// delete what has expired, too, and a process may begin late. A pause of less than
+// two seconds, such as that between attempts, ends before anything else happens; the order
+// of the requests that follow is explored.
 //
 // # Reduction and order
 //
