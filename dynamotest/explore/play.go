@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,7 +150,6 @@ func (p *player) made() []string {
 // random steps its priority falls below all others. Faults and moves of time happen at
 // random, as far as the budgets allow.
 type sampler struct {
-	mu         sync.Mutex
 	rnd        *rand.Rand
 	priorities map[int]int
 	step       int
