@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -93,7 +94,7 @@ func TestReduction(t *testing.T) {
 				defer mu.Unlock()
 				seen[when+tables(v)] = true
 			}
-			r := explore.Run(t, explore.Config{Server: seeded(t), Full: whole, Attempts: 1 + int(seed%2), Faults: budgets}, func(s *explore.Schedule) {
+			r := explore.Run(t, explore.Config{Server: seeded(t), Full: whole, Within: 10 * time.Minute, Attempts: 1 + int(seed%2), Faults: budgets}, func(s *explore.Schedule) {
 				known := make([]int, len(callers))
 				for i, steps := range callers {
 					s.Caller(string(rune('a'+i)), func(ctx context.Context, p *explore.Process) {
