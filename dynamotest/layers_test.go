@@ -52,6 +52,7 @@ var layers = map[string]string{
 	// answers that DynamoDB was seen to give
 	"internal/facts": "",
 	"cmd/facts":      "facts",
+	"explore":        ". api attr target",
 }
 
 // sources returns the files of dynamotest without its tests, by folder.

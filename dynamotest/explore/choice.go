@@ -1,0 +1,228 @@
+package explore
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+)
+
+// The budgets.
+const (
+	faultLate = iota
+	faultTwice
+	faultUnheard
+	faultDeath
+	faultConflict
+	faultThrottle
+	faultFailure
+	faultOldRead
+	faultCut
+	faultClock
+	move // of time, which is not a fault
+	faults
+	free = -1
+)
+
+// choice is something that may happen next.
+type choice struct {
+	label  string
+	text   string // for the drawing
+	caller int    // -1 for none
+	cost   int    // how far it is from a run in which nothing happens
+	budget int    // that it takes from, or free
+	do     func()
+}
+
+// left reports whether the budget has something left.
+func (w *world) left(budget int) bool {
+	f := w.cfg.Faults
+	if budget == free {
+		return true
+	}
+	most := [faults]int{f.Late, f.Twice, f.Unheard, f.Deaths, f.Conflicts, f.Throttles, f.Failures, f.OldReads, f.Cuts, f.Clocks, w.cfg.Moves}
+	if w.used[budget] >= most[budget] {
+		return false
+	}
+	total := 0
+	for _, n := range w.used[:move] {
+		total += n
+	}
+	return budget == move || total < f.Total
+}
+
+// choices lists what may happen next, the plainest first: the caller that moved last
+// goes on. It is empty when the schedule is over.
+func (w *world) choices() []choice {
+	if w.finished {
+		return nil
+	}
+	var all []choice
+	names := map[int]int{}
+	for _, q := range w.open {
+		c := q.process.caller
+		label := c.name
+		if names[c.index]++; names[c.index] > 1 {
+			label = fmt.Sprintf("%s-%d", c.name, names[c.index])
+		}
+		all = append(all, w.fates(q, label)...)
+	}
+	slices.SortStableFunc(all, func(a, b choice) int { return a.cost - b.cost })
+	switch {
+	case len(w.open) > 0:
+	case w.living():
+		all = append(all, choice{"wait", "time passes", -1, 0, free, w.wait})
+	default:
+		all = append(all, choice{"end", "all have returned", -1, 0, free, func() { w.finished = true }})
+	}
+	all = append(all, w.arrivals()...)
+	if len(w.open) > 0 && w.left(move) {
+		all = append(all, w.moves()...)
+	}
+	return all
+}
+
+// fates are what may become of a request that waits.
+func (w *world) fates(q *request, label string) []choice {
+	c := q.process.caller
+	cost := 0
+	goesOn := slices.ContainsFunc(w.open, func(o *request) bool { return o.process.caller.index == w.last })
+	if goesOn && c.index != w.last {
+		cost = 1
+	}
+	all := []choice{{label, "", c.index, cost, free, func() { w.answer(q, "reply", w.serve(q)) }}}
+	if q.begins {
+		return all
+	}
+	add := func(suffix, text string, budget int, do func()) {
+		if w.left(budget) {
+			all = append(all, choice{label + ":" + suffix, text, c.index, cost + 1, budget, do})
+		}
+	}
+	if q.arrives() {
+		add("late", "× the caller gives up, and the request may arrive later", faultLate, func() {
+			w.later = append(w.later, late{q, free})
+			w.answer(q, "lost", answer{err: errLost})
+		})
+	}
+	add("unheard", "× the reply is lost", faultUnheard, func() {
+		w.serve(q)
+		w.answer(q, "lost", answer{err: errLost})
+	})
+	add("dies", "× dies before", faultDeath, func() { w.kill(q.process) })
+	add("done-dies", "× dies after", faultDeath, func() {
+		w.serve(q)
+		w.mu.Lock()
+		w.remove(q)
+		w.mu.Unlock()
+		w.kill(q.process)
+	})
+	if q.effect != "" {
+		return all
+	}
+	if w.left(faultConflict) && w.mayConflict(q) {
+		add("conflict", "× a transaction is in the way", faultConflict, func() { w.answer(q, "conflict", q.conflict()) })
+	}
+	add("throttled", "× throttled", faultThrottle, func() {
+		w.answer(q, "throttled", refusal(http.StatusBadRequest, "ProvisionedThroughputExceededException"))
+	})
+	failed := refusal(http.StatusInternalServerError, "InternalServerError")
+	add("500", "× 500, no effect", faultFailure, func() { w.answer(q, "500", failed) })
+	if !q.reads() {
+		add("done-500", "× 500 after the effect", faultFailure, func() {
+			w.serve(q)
+			w.answer(q, "500", failed)
+		})
+	}
+	return append(all, w.readings(q, label, cost+1)...)
+}
+
+// readings are the fates of requests about several items, or about an earlier state.
+func (w *world) readings(q *request, label string, cost int) []choice {
+	var all []choice
+	caller := q.process.caller.index
+	if w.left(faultOldRead) && q.mayBeOld() {
+		for back := 1; back < min(len(w.versions), 4); back++ {
+			all = append(all, choice{fmt.Sprintf("%s:old%d", label, back), fmt.Sprintf("shows the state %d writes ago", back), caller, cost, faultOldRead, func() {
+				past := dynamotest.NewServer(&dynamotest.Config{From: w.versions[len(w.versions)-1-back].of, Now: w.now})
+				w.answer(q, "old", q.join(w.perform(past, q)))
+			}})
+		}
+	}
+	if w.left(faultCut) {
+		if first, _ := q.cuttable(); first != nil {
+			all = append(all, choice{label + ":cut", "its first item only; the others follow", caller, cost, faultCut, func() {
+				if a, whole := w.cut(q); whole {
+					w.answer(q, "reply", a)
+				}
+			}})
+		}
+	}
+	return all
+}
+
+// arrivals are the requests that may arrive although nobody waits for them.
+func (w *world) arrivals() []choice {
+	w.later = slices.DeleteFunc(w.later, func(l late) bool {
+		return w.frozen.Sub(l.born) > w.cfg.Faults.LateWithin
+	})
+	slices.SortStableFunc(w.later, func(a, b late) int {
+		if by := a.process.caller.index - b.process.caller.index; by != 0 {
+			return by
+		}
+		return slices.Compare(a.body, b.body)
+	})
+	var all []choice
+	for i, l := range w.later {
+		if !w.left(l.costs) {
+			continue
+		}
+		all = append(all, choice{fmt.Sprintf("late%d", i+1), "arrives, and nobody hears the reply", l.process.caller.index, 1, l.costs, func() {
+			w.later = slices.Delete(w.later, i, i+1)
+			w.serve(l.request)
+		}})
+	}
+	return all
+}
+
+// moves are the ways in which time may pass, while requests wait.
+func (w *world) moves() []choice {
+	all := []choice{{"wait", "time passes until a timer", -1, 1, move, w.wait}}
+	for _, then := range w.moments() {
+		label := "@" + then.Sub(w.cfg.Start).String()
+		all = append(all, choice{label, "it is " + then.UTC().Format("2 January 15:04:05.000"), -1, 1, move, func() { w.move(then) }})
+	}
+	if w.server.Fork().ExpireTTL() > 0 {
+		all = append(all, choice{"sweep", "TTL deletes what has expired", -1, 1, move, func() {
+			w.server.ExpireTTL()
+			if w.look() {
+				w.check()
+			}
+		}})
+	}
+	return all
+}
+
+// clocks are the choices before a caller begins.
+func (w *world) clocks(c *caller) []choice {
+	all := []choice{{c.name + "@0", "its clock is right", c.index, 0, free, func() {}}}
+	if w.left(faultClock) {
+		for _, off := range []time.Duration{w.cfg.Faults.ClockOff, -w.cfg.Faults.ClockOff} {
+			all = append(all, choice{c.name + "@" + off.String(), "its clock is " + off.String() + " off", c.index, 1, faultClock, func() { c.offset = off }})
+		}
+	}
+	return all
+}
+
+// take lets a choice happen.
+func (w *world) take(c choice) {
+	if c.budget != free {
+		w.used[c.budget]++
+	}
+	if c.caller >= 0 {
+		w.last = c.caller
+	}
+	c.do()
+}

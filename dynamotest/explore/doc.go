@@ -1,0 +1,97 @@
+// Package explore runs every order of the requests of a few callers, with every fault
+// within budgets, and shows the shortest way to a failure.
+//
+// A test gives a seeded server, callers, and what must hold. This one finds that two
+// callers who read a count and write it back lose an increment:
+//
+//	func TestIncrement(t *testing.T) {
+//		explore.Test(t, explore.Config{Server: seeded}, func(s *explore.Schedule) {
+//			for _, name := range []string{"ann", "bob"} {
+//				s.Caller(name, func(ctx context.Context, p *explore.Process) {
+//					n := read(ctx, p.Client(), "count")
+//					write(ctx, p.Client(), "count", n+1)
+//				})
+//			}
+//			s.End(func(v *explore.View) error {
+//				if n := countIn(v.Items("counts")); n != 2 {
+//					return fmt.Errorf("the count is %d after two increments", n)
+//				}
+//				return nil
+//			})
+//		})
+//	}
+//
+// It fails with a sequence diagram, and with the string that runs this schedule again,
+// also under a debugger:
+//
+//	     ann                       bob                       tables
+//	  1  ├─ GetItem count          │                         │
+//	  2  │                         ├─ GetItem count          │
+//	  3  │                         ├─ PutItem count          │ {n=1 pk=count}
+//	  4  ├─ PutItem count          │                         │
+//	  5  ── all have returned
+//
+//	again: go test -run '^TestIncrement$' -explore.replay 'ann,bob,bob,ann,end'
+//
+// The tests of this package find three more flaws in the same way: a lock without a
+// fence, "put if absent" that is refused by its own write because the reply was lost,
+// and a transaction that is sent again without its token. [Handler] does the same for
+// what handles the messages of a queue.
+//
+// # What a program must do
+//
+// The function that declares the callers runs once for each schedule, so its variables
+// belong to that schedule. A caller makes its requests with p.Client, reads p.Now and
+// p.Rand, and passes effects outside DynamoDB to p.Do. It may start goroutines, sleep,
+// and use the context. It must not use a clock other than p.Now or, for pauses, package
+// time; nor a random source other than p.Rand, a socket, or a mutex that it holds
+// during a request. If it did something else in a schedule that began in the same way,
+// the exploration fails and names the caller. If nothing moves for a minute, it panics
+// and says after which step.
+//
+// A check may read the tables, what each caller has heard, notes and effects. It must
+// not depend on anything else, above all not on the order in which callers changed
+// variables that they share: states that are equal but for that are explored once.
+// [Process.Note] makes such an order part of the state.
+//
+// # Faults
+//
+// Each kind in [Faults] has a budget, and Total bounds them together. A lost request is
+// a late one that never arrives. Nothing arrives later than Faults.LateWithin. A request
+// arrives twice only if Twice says so. A conflict needs another open request on the item,
+// one of the two a transaction, unless AnyConflict says that others write transactions,
+// too. A process that dies stands still at its request: none of its deferred functions
+// runs before the schedule is over. It starts anew at once, without its memory; its
+// clock goes on.
+//
+// # Time
+//
+// Each schedule runs in a bubble of testing/synctest and begins at Config.Start. Clocks
+// stand still while requests are answered. Time passes when all callers sleep, until the
+// first sends a request or returns. With Config.Moves, it also passes while requests are
+// open: until the next timer that makes a caller act, or to a millisecond before and a
+// second after each of Config.Moments and of the times in TTL attributes. Then TTL may
+// delete what has expired, too, and a process may begin late. A pause of less than
+// two seconds, such as that between attempts, ends before anything else happens; the order
+// of the requests that follow is explored.
+//
+// # Reduction and order
+//
+// A state that was seen is not explored again. It consists of the tables and the tokens
+// of transactions, the requests and replies that each caller has heard and when, the open
+// and the late requests, the clocks, the budgets used, the notes and the effects. Schedules
+// run in the order of what they cost: a fault, a move of time, or a change of callers
+// while the first could go on costs one. So the first failure has the fewest of these. A
+// search is the same on every machine unless Config.Within ends it.
+//
+// If Config.Schedules or Config.Within ends the search, the [Report] says how many
+// schedules are left, and Config.Samples random schedules run: callers go on by random
+// priorities, which change at few steps.
+//
+// # What is not explored
+//
+// Reads half-way through a transaction; a reply that arrives late (the caller's next
+// request may arrive late, but it has read its clock before); batches that come back in
+// part; global indexes that lag, other than as an old read of the whole table; reads
+// older than three writes; several items of a Query with Select COUNT; streams.
+package explore

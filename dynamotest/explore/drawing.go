@@ -1,0 +1,216 @@
+package explore
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+)
+
+// lane is the width of a caller's column.
+const lane = 26
+
+// drawing is a schedule as a sequence diagram: a column for each caller, and what each
+// step left in the tables.
+type drawing struct {
+	callers []string
+	lines   []string
+	at      string
+	steps   int
+	told    bool // the step before says which time it is
+}
+
+func newDrawing(w *world) *drawing {
+	d := &drawing{}
+	head := "     "
+	for _, c := range w.schedule.callers {
+		d.callers = append(d.callers, c.name)
+		head += pad(c.name, lane)
+	}
+	d.lines = []string{head + "tables"}
+	return d
+}
+
+// step adds a choice, before it happens.
+func (d *drawing) step(w *world, c choice) {
+	at := w.now().UTC().Format("15:04:05.000")
+	if at != d.at && d.at != "" && !d.told {
+		d.row("", -1, "── it is "+at)
+	}
+	d.told = strings.HasPrefix(c.label, "@")
+	d.at = at
+	d.steps++
+	n := fmt.Sprintf("%3d", d.steps)
+	if c.caller < 0 {
+		d.row(n, -1, "── "+c.text)
+		return
+	}
+	what := w.about(c.label)
+	if what == "" {
+		what = c.label
+	}
+	if c.text != "" {
+		what += " " + c.text
+	}
+	d.row(n, c.caller, what)
+}
+
+// about describes the request of a label.
+func (w *world) about(label string) string {
+	of, _, _ := strings.Cut(label, ":")
+	if strings.HasPrefix(label, "late") {
+		var i int
+		if _, err := fmt.Sscanf(label, "late%d", &i); err == nil && i <= len(w.later) {
+			return w.later[i-1].String()
+		}
+	}
+	caller, nth, _ := strings.Cut(of, "-")
+	n := 1
+	if nth != "" {
+		_, _ = fmt.Sscanf(nth, "%d", &n)
+	}
+	for _, q := range w.open {
+		if q.process.caller.name == caller {
+			if n--; n == 0 {
+				return q.String()
+			}
+		}
+	}
+	return ""
+}
+
+// String says what the request is about.
+func (q *request) String() string {
+	switch {
+	case q.begins:
+		return "begins"
+	case q.effect != "":
+		return "Do " + q.effect
+	}
+	text := q.op
+	for _, t := range q.targets {
+		key := shown(t.Key)
+		if key == "" {
+			key = t.Table
+		}
+		text += " " + key
+	}
+	return text
+}
+
+// shown is a key, by its values.
+func shown(key attr.Map) string {
+	var values map[string]map[string]any
+	if json.Unmarshal(key.AppendJSON(nil), &values) != nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		parts = append(parts, plain(values[name]))
+	}
+	return strings.Join(parts, "/")
+}
+
+// plain is an attribute value without its type.
+func plain(value map[string]any) string {
+	for _, v := range value {
+		switch v := v.(type) {
+		case map[string]any:
+			var parts []string
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				inner, _ := v[name].(map[string]any)
+				parts = append(parts, name+"="+plain(inner))
+			}
+			return "{" + strings.Join(parts, " ") + "}"
+		case []any:
+			var parts []string
+			for _, e := range v {
+				if inner, ok := e.(map[string]any); ok {
+					parts = append(parts, plain(inner))
+				} else {
+					parts = append(parts, fmt.Sprint(e))
+				}
+			}
+			return "[" + strings.Join(parts, " ") + "]"
+		default:
+			return fmt.Sprint(v)
+		}
+	}
+	return ""
+}
+
+// row adds a line with a text in a caller's column, or across.
+func (d *drawing) row(n string, caller int, text string) {
+	line := pad(n, 5)
+	if caller < 0 {
+		d.lines = append(d.lines, line+text)
+		return
+	}
+	for i := range d.callers {
+		switch {
+		case i < caller:
+			line += pad("│", lane)
+		case i == caller:
+			line += "├─ " + text + " "
+		}
+	}
+	end := 5 + lane*len(d.callers)
+	for next := 5 + lane*(caller+1); next < end; next += lane {
+		if utf8.RuneCountInString(line) < next {
+			line = pad(line, next) + "│"
+		}
+	}
+	d.lines = append(d.lines, pad(line, end)+"│")
+}
+
+// change adds what a step changed in the tables.
+func (d *drawing) change(before, after []byte) {
+	stood := map[string]bool{}
+	for line := range bytes.Lines(before) {
+		stood[string(line)] = true
+	}
+	var changed []string
+	for line := range bytes.Lines(after) {
+		var entry struct{ Item map[string]map[string]any }
+		if stood[string(line)] {
+			delete(stood, string(line))
+		} else if json.Unmarshal(line, &entry) == nil && entry.Item != nil {
+			changed = append(changed, plain(map[string]any{"M": widen(entry.Item)}))
+		}
+	}
+	if len(changed) == 0 {
+		for line := range stood {
+			var entry struct{ Item map[string]map[string]any }
+			if json.Unmarshal([]byte(line), &entry) == nil && entry.Item != nil {
+				changed = append(changed, "deleted "+plain(map[string]any{"M": widen(entry.Item)}))
+			}
+		}
+		slices.Sort(changed)
+	}
+	last := &d.lines[len(d.lines)-1]
+	*last += " " + strings.Join(changed, " ")
+}
+
+func widen(item map[string]map[string]any) map[string]any {
+	wide := make(map[string]any, len(item))
+	for name, value := range item {
+		wide[name] = value
+	}
+	return wide
+}
+
+func pad(text string, to int) string {
+	return text + strings.Repeat(" ", max(0, to-utf8.RuneCountInString(text)))
+}
+
+func (d *drawing) String() string {
+	if d == nil {
+		return ""
+	}
+	return strings.Join(d.lines, "\n") + "\n"
+}

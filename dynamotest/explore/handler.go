@@ -1,0 +1,228 @@
+package explore
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+)
+
+// Deliveries are messages of a queue, which delivers each at least once.
+type Deliveries[M any] struct {
+	// Messages are delivered in any order and at the same time, each to a worker of
+	// its own. At most 6, because of the orders.
+	Messages []M
+
+	// Visibility is how long a message stays hidden after it was received: an error or
+	// a death delivers it again after that time. Defaults to 30 s.
+	Visibility time.Duration
+
+	// Receives is how often a message is delivered at most. If the last delivery
+	// returns an error, the schedule fails. Defaults to 5.
+	Receives int
+
+	// Twice delivers each message to a second worker, too, as a queue does when the
+	// visibility ends too early.
+	Twice bool
+
+	// Ignore names attributes that are not compared, such as the time of a write.
+	Ignore []string
+
+	// Once names the effects of Process.Do that must not happen more often than in a
+	// serial order. All others may.
+	Once []string
+}
+
+// outcome is what deliveries left.
+type outcome struct {
+	tables  string
+	effects map[string]int
+}
+
+// Handler explores deliveries to workers that die, and compares the tables and the
+// effects with those of the undisturbed deliveries, one after the other, in every
+// order. The function start is called once in each life of a worker, and returns what
+// handles a message. If the outcome is not that of some order, Handler fails the test.
+//
+// cfg.Moves also bounds how often a message becomes visible while other workers are at
+// work.
+func Handler[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Process) func(context.Context, M) error) Report {
+	t.Helper()
+	return judge(t, Explore(t, cfg, d, start))
+}
+
+// Explore is like [Handler], but returns what it found without failing the test.
+func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Process) func(context.Context, M) error) Report {
+	t.Helper()
+	setDefault(&d.Visibility, 30*time.Second)
+	setDefault(&d.Receives, 5)
+	if n := len(d.Messages); n == 0 || n > 6 {
+		t.Fatalf("explore: Handler: %d messages: give 1 to 6", n)
+	}
+	if cfg.Server == nil {
+		t.Fatal("explore: Config.Server is nil: give it a seeded server")
+	}
+	seed := cfg.Server.Snapshot() // the orders must not see what a test writes meanwhile
+	cfg.Server = dynamotest.NewServer(&dynamotest.Config{From: seed})
+	expected := d.serially(t, cfg, start)
+	return Run(t, cfg, func(s *Schedule) {
+		for i, m := range d.Messages {
+			worker := string(rune('a' + i))
+			s.Caller(worker, func(ctx context.Context, p *Process) { d.work(ctx, p, m, start) })
+			if d.Twice {
+				s.Caller(worker+"2", func(ctx context.Context, p *Process) { d.work(ctx, p, m, start) })
+			}
+		}
+		s.End(func(v *View) error {
+			for _, note := range v.Notes() {
+				if strings.Contains(note, neverHandled) {
+					return errors.New(note)
+				}
+			}
+			return d.compare(outcomeOf(v, d.Ignore), expected)
+		})
+	})
+}
+
+const neverHandled = "the message is never handled"
+
+// work receives a message until it is handled.
+func (d *Deliveries[M]) work(ctx context.Context, p *Process, m M, start func(*Process) func(context.Context, M) error) {
+	if p.Life > 1 {
+		time.Sleep(d.Visibility)
+	}
+	handle := start(p)
+	for n := p.Life; ; n++ {
+		err := handle(ctx, m)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if n >= d.Receives {
+			p.Note("%s, and the last error is: %v", neverHandled, err)
+			return
+		}
+		time.Sleep(d.Visibility)
+	}
+}
+
+// serially returns the outcome of every order of undisturbed deliveries.
+func (d *Deliveries[M]) serially(t *testing.T, cfg Config, start func(*Process) func(context.Context, M) error) []outcome {
+	t.Helper()
+	var outcomes []outcome
+	for order := range orders(len(d.Messages)) {
+		undisturbed := Config{Server: cfg.Server, Start: cfg.Start}
+		var failed error
+		r := Run(t, undisturbed, func(s *Schedule) {
+			s.Caller("serial", func(ctx context.Context, p *Process) {
+				handle := start(p)
+				for _, i := range order {
+					if err := handle(ctx, d.Messages[i]); err != nil {
+						failed = err
+					}
+				}
+			})
+			s.End(func(v *View) error {
+				outcomes = append(outcomes, outcomeOf(v, d.Ignore))
+				return failed
+			})
+		})
+		if r.Failure != nil {
+			t.Fatalf("explore: Handler: undisturbed deliveries in the order %v fail: %v", order, r.Failure)
+		}
+	}
+	return outcomes
+}
+
+// orders yields the orders of n things.
+func orders(n int) func(yield func([]int) bool) {
+	return func(yield func([]int) bool) {
+		var extend func(order []int) bool
+		extend = func(order []int) bool {
+			if len(order) == n {
+				return yield(order)
+			}
+			for i := range n {
+				if !slices.Contains(order, i) && !extend(append(slices.Clone(order), i)) {
+					return false
+				}
+			}
+			return true
+		}
+		extend(nil)
+	}
+}
+
+// outcomeOf reads the tables, without the attributes that are not compared.
+func outcomeOf(v *View, ignore []string) outcome {
+	var b strings.Builder
+	for line := range bytes.Lines(v.w.dump) {
+		var entry struct {
+			Table struct{ TableName string }
+			Item  map[string]json.RawMessage
+		}
+		if json.Unmarshal(line, &entry) != nil {
+			continue
+		}
+		if entry.Item == nil {
+			fmt.Fprintf(&b, "table %s\n", entry.Table.TableName)
+			continue
+		}
+		for _, name := range ignore {
+			delete(entry.Item, name)
+		}
+		for _, name := range slices.Sorted(maps.Keys(entry.Item)) {
+			fmt.Fprintf(&b, " %s=%s", name, entry.Item[name])
+		}
+		b.WriteString("\n")
+	}
+	return outcome{b.String(), v.Effects()}
+}
+
+// compare says how an outcome differs from the nearest that is expected, or nil.
+func (d *Deliveries[M]) compare(got outcome, expected []outcome) error {
+	best := ""
+	for _, want := range expected {
+		difference := d.difference(got, want)
+		if difference == "" {
+			return nil
+		}
+		if best == "" || len(difference) < len(best) {
+			best = difference
+		}
+	}
+	return fmt.Errorf("no order of undisturbed deliveries leaves this; the nearest differs in:\n%s", best)
+}
+
+func (d *Deliveries[M]) difference(got, want outcome) string {
+	var b strings.Builder
+	stood, stands := strings.Split(want.tables, "\n"), strings.Split(got.tables, "\n")
+	for _, line := range stood {
+		if !slices.Contains(stands, line) {
+			fmt.Fprintf(&b, "  missing:%s\n", line)
+		}
+	}
+	for _, line := range stands {
+		if !slices.Contains(stood, line) {
+			fmt.Fprintf(&b, "  instead:%s\n", line)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want.effects)) {
+		if got.effects[name] < want.effects[name] {
+			fmt.Fprintf(&b, "  effect %s: %d times, want %d\n", name, got.effects[name], want.effects[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(got.effects)) {
+		if most := want.effects[name]; got.effects[name] > most && (most == 0 || slices.Contains(d.Once, name)) {
+			fmt.Fprintf(&b, "  effect %s: %d times, want %d\n", name, got.effects[name], most)
+		}
+	}
+	return b.String()
+}

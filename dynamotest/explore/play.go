@@ -1,0 +1,197 @@
+package explore
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+)
+
+// point is a moment of a schedule at which something had to be chosen.
+type point struct {
+	state   hash
+	callers []hash
+	labels  []string
+	costs   []int
+	chosen  int
+}
+
+// player runs one schedule: first the script, then what pick chooses.
+type player struct {
+	cfg     *Config
+	from    *dynamotest.Snapshot
+	program func(*Schedule)
+	script  []string
+	pick    func(w *world, choices []choice) int // the first choice if it is nil
+	seen    func(hash) bool                      // ends the schedule after the script; may be nil
+	expect  *point                               // the state before the script's last choice; may be nil
+	trace   bool
+
+	progress func(what string)
+
+	points   []point // all
+	err      error   // what a check or the explorer found
+	diverged bool    // err is that the program did something else than before
+	drawing  *drawing
+}
+
+// play runs the schedule in a bubble of its own.
+func (p *player) play(t *testing.T) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			p.err = fmt.Errorf("the schedule cannot end: %v (does a caller wait for another, or for a goroutine that is gone?)", cause)
+		}
+	}()
+	synctest.Test(t, func(*testing.T) {
+		w := newWorld(p.cfg, p.from, p.program)
+		defer w.end()
+		if p.trace {
+			w.trace = newDrawing(w)
+			p.drawing = w.trace
+		}
+		time.Sleep(time.Until(p.cfg.Start))
+		p.run(w)
+	})
+}
+
+// run makes one choice after the other.
+func (p *player) run(w *world) {
+	for _, c := range w.schedule.callers {
+		if p.cfg.Faults.Clocks > 0 && !p.choose(w, w.clocks(c)) {
+			return
+		}
+		w.begin(c)
+		w.settle()
+	}
+	for p.err == nil {
+		choices := w.choices()
+		if len(choices) == 0 {
+			break
+		}
+		if !p.choose(w, choices) {
+			return
+		}
+		w.settle()
+		if p.err = w.wrong; w.void {
+			return
+		}
+	}
+	if p.err == nil && w.schedule.end != nil {
+		p.err = w.schedule.end(&View{w})
+	}
+}
+
+// choose takes one of the choices, and reports whether the schedule goes on.
+func (p *player) choose(w *world, choices []choice) bool {
+	n := len(p.points)
+	now := point{}
+	now.state, now.callers = w.state()
+	for _, c := range choices {
+		now.labels = append(now.labels, c.label)
+		now.costs = append(now.costs, c.cost)
+	}
+	switch {
+	case n == len(p.script)-1 && p.expect != nil && p.expect.state != now.state:
+		p.diverge(w, now)
+		return false
+	case n < len(p.script):
+		if now.chosen = slices.Index(now.labels, p.script[n]); now.chosen < 0 {
+			p.err = fmt.Errorf("step %d of the schedule is %q, but what may happen is %s", n+1, p.script[n], strings.Join(now.labels, ", "))
+			p.diverged = true
+			return false
+		}
+	case p.seen != nil && p.seen(now.state):
+		return false
+	case p.pick != nil:
+		now.chosen = p.pick(w, choices)
+	}
+	p.points = append(p.points, now)
+	c := choices[now.chosen]
+	if p.progress != nil {
+		p.progress(c.label)
+	}
+	if w.trace != nil {
+		w.trace.step(w, c)
+	}
+	w.take(c)
+	return true
+}
+
+// diverge says which caller did something else than in an earlier schedule that began
+// in the same way.
+func (p *player) diverge(w *world, now point) {
+	who := "the tables or the clock"
+	for i, c := range w.schedule.callers {
+		if i < len(p.expect.callers) && p.expect.callers[i] != now.callers[i] {
+			who = c.name
+			break
+		}
+	}
+	p.diverged = true
+	p.err = fmt.Errorf("%s did not do the same as in an earlier schedule that began in the same way: "+
+		"does it use a clock, a random source or a goroutine that the explorer does not know?", who)
+}
+
+// script returns the choices that were made.
+func (p *player) made() []string {
+	var made []string
+	for _, at := range p.points {
+		made = append(made, at.labels[at.chosen])
+	}
+	return made
+}
+
+// sampler chooses as PCT does: the caller of the highest priority goes on, and at a few
+// random steps its priority falls below all others. Faults and moves of time happen at
+// random, as far as the budgets allow.
+type sampler struct {
+	rnd        *rand.Rand
+	priorities map[int]int
+	step       int
+	changes    []int
+}
+
+// sampledSteps is the length of a schedule for which changes of priority are drawn.
+const sampledSteps = 40
+
+func newSampler(seed, n uint64) *sampler {
+	s := &sampler{rnd: rand.New(rand.NewPCG(seed, n)), priorities: map[int]int{}}
+	for range s.rnd.IntN(4) {
+		s.changes = append(s.changes, s.rnd.IntN(sampledSteps))
+	}
+	return s
+}
+
+func (s *sampler) pick(_ *world, choices []choice) int {
+	s.step++
+	plain := func(c choice) bool {
+		return c.budget == free && c.label != "wait" && !strings.HasPrefix(c.label, "late")
+	}
+	if s.rnd.IntN(8) == 0 {
+		return s.rnd.IntN(len(choices))
+	}
+	best := -1
+	for i, c := range choices {
+		if !plain(c) || c.caller < 0 {
+			continue
+		}
+		if _, ok := s.priorities[c.caller]; !ok {
+			s.priorities[c.caller] = 1 + s.rnd.IntN(1<<20)
+		}
+		if best < 0 || s.priorities[c.caller] > s.priorities[choices[best].caller] {
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0
+	}
+	if slices.Contains(s.changes, s.step) {
+		s.priorities[choices[best].caller] = -s.step
+	}
+	return best
+}

@@ -1,0 +1,194 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/explore"
+)
+
+// failsWith checks that the exploration names what is wrong.
+func failsWith(t *testing.T, want string, cfg explore.Config, program func(*explore.Schedule)) {
+	t.Helper()
+	cfg.Server = seeded(t)
+	r := explore.Run(t, cfg, program)
+	if r.Failure == nil || !strings.Contains(r.Failure.Error(), want) {
+		t.Errorf("%v, want %q", r, want)
+	}
+}
+
+// A program that the explorer does not control is a failure that names the caller.
+func TestNotDeterministic(t *testing.T) {
+	t.Parallel()
+	failsWith(t, "bob did not do the same", explore.Config{}, func(s *explore.Schedule) {
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) { _ = put(ctx, p, "x", 1) })
+		s.Caller("bob", func(ctx context.Context, p *explore.Process) { _ = put(ctx, p, "x", rand.Int()) })
+	})
+}
+
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	failsWith(t, "ann panicked: dropped", explore.Config{}, func(s *explore.Schedule) {
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+			_ = put(ctx, p, "x", 1)
+			panic("dropped")
+		})
+	})
+}
+
+func TestWaitsForEver(t *testing.T) {
+	t.Parallel()
+	failsWith(t, "ann waits for something that never comes", explore.Config{}, func(s *explore.Schedule) {
+		s.Caller("ann", func(ctx context.Context, _ *explore.Process) { <-ctx.Done() })
+	})
+	failsWith(t, "ann", explore.Config{}, func(s *explore.Schedule) {
+		s.Caller("ann", func(context.Context, *explore.Process) { <-make(chan int) })
+	})
+}
+
+// No deferred function of a process that died runs before the schedule is over.
+func TestTheDeadDoNothing(t *testing.T) {
+	t.Parallel()
+	r := explore.Run(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1}}, func(s *explore.Schedule) {
+		over := false
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+			first := p.Life == 1
+			defer func() {
+				if first && p.Life == 1 && over {
+					return
+				}
+				p.Note("returned")
+			}()
+			_ = put(ctx, p, "x", 1)
+		})
+		s.End(func(v *explore.View) error {
+			over = true
+			if notes := v.Notes(); len(notes) != 1 {
+				return fmt.Errorf("%v", notes)
+			}
+			return nil
+		})
+	})
+	if r.Failure != nil || !r.Exhausted {
+		t.Errorf("%v", r)
+	}
+}
+
+// Goroutines of a caller are ordered, too.
+func TestGoroutines(t *testing.T) {
+	t.Parallel()
+	wants(t, ends(t, explore.Config{}, func(s *explore.Schedule, say func(string, ...any)) {
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+			done := make(chan int)
+			for i := range 2 {
+				go func() {
+					_ = put(ctx, p, "x", i)
+					done <- 1
+				}()
+			}
+			<-done
+			<-done
+		})
+	}), "[x=0]", "[x=1]")
+}
+
+// What cannot be exhausted says so, and is sampled; a seed gives the same schedules.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	found := func(seed uint64) explore.Report {
+		return explore.Run(t, explore.Config{Server: seeded(t), Schedules: 1, Samples: 200, Seed: seed}, func(s *explore.Schedule) {
+			increment(s, "ann", "bob")
+			s.End(countIs(2))
+		})
+	}
+	first, again := found(3), found(3)
+	if first.Failure == nil || again.Failure == nil || first.Failure.Schedule != again.Failure.Schedule || first.Schedules != again.Schedules {
+		t.Errorf("%v\n%v", first, again)
+	}
+	var ran atomic.Int64
+	r := explore.Run(t, explore.Config{Server: seeded(t), Schedules: 10, Samples: 5}, func(s *explore.Schedule) {
+		ran.Add(1)
+		increment(s, "ann", "bob", "cat")
+	})
+	if r.Exhausted || r.Left == 0 || r.Schedules != 15 || ran.Load() != 15 || !strings.Contains(r.String(), "not exhausted") {
+		t.Errorf("%v after %d schedules", r, ran.Load())
+	}
+}
+
+// The same search is the same on every machine.
+func TestSearchIsDeterministic(t *testing.T) {
+	t.Parallel()
+	search := func() explore.Report {
+		return explore.Run(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Unheard: 1, Deaths: 1, Late: 1, Total: 1}}, func(s *explore.Schedule) {
+			increment(s, "ann", "bob")
+		})
+	}
+	if a, b := search(), search(); a != b || !a.Exhausted {
+		t.Errorf("%v\n%v", a, b)
+	}
+}
+
+// A schedule that no longer fits says what may happen instead.
+func TestReplayThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	failsWith(t, `step 2 of the schedule is "cat", but what may happen is ann, bob`, explore.Config{Replay: "ann,cat"}, func(s *explore.Schedule) {
+		increment(s, "ann", "bob")
+	})
+}
+
+// A shop's worker: it sends a receipt for each order, once if it remembers.
+func TestHandler(t *testing.T) {
+	t.Parallel()
+	remembers := func(p *explore.Process) func(context.Context, string) error {
+		return func(ctx context.Context, order string) error {
+			made, err := putIfAbsent(ctx, p, order, true)
+			if err != nil || !made {
+				return err
+			}
+			return p.Do("receipt", func() error { return nil })
+		}
+	}
+	d := explore.Deliveries[string]{Messages: []string{"1", "2"}, Visibility: time.Minute}
+	explore.Handler(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1, Unheard: 1, Total: 1}}, d, remembers)
+}
+
+// Nobody remembers the receipt of an order whose worker died: the second delivery
+// finds the order, and sends none.
+func TestHandlerThatLosesAnEffect(t *testing.T) {
+	t.Parallel()
+	r := explore.Explore(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1}}, explore.Deliveries[string]{Messages: []string{"1"}},
+		func(p *explore.Process) func(context.Context, string) error {
+			return func(ctx context.Context, order string) error {
+				if made, err := putIfAbsent(ctx, p, order, false); err != nil || !made {
+					return err
+				}
+				return p.Do("receipt", func() error { return nil })
+			}
+		})
+	if r.Failure == nil || !strings.Contains(r.Failure.Error(), "effect receipt: 0 times, want 1") || r.Failure.Schedule != "a:done-dies,wait,a,end" {
+		t.Errorf("%v", r)
+	}
+}
+
+// A name that cannot be in a schedule is refused.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, names := range [][]string{{"Ann"}, {"ann", "ann"}, {""}} {
+		func() {
+			defer func() {
+				if cause := fmt.Sprint(recover()); !strings.Contains(cause, "is invalid or taken") {
+					t.Errorf("%q: %s", names, cause)
+				}
+			}()
+			var s explore.Schedule
+			for _, name := range names {
+				s.Caller(name, nil)
+			}
+		}()
+	}
+}

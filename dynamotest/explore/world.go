@@ -1,0 +1,317 @@
+package explore
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+)
+
+// birth is when the clock of a bubble of testing/synctest begins.
+var birth = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+const (
+	// nap is how long a caller's pause may be without being a choice: clocks stand
+	// still during naps. It is longer than the pauses between attempts.
+	nap = 2 * time.Second
+	// horizon is how long the explorer waits for a caller that sleeps.
+	horizon = 30 * 24 * time.Hour
+)
+
+type hash [16]byte
+
+func sum(of []byte) hash {
+	h := sha256.Sum256(of)
+	return hash(h[:16])
+}
+
+// late is a request whose caller no longer waits for it.
+type late struct {
+	*request
+	costs int // the budget that its arrival takes from, [free] if it has paid
+}
+
+// version is a state of the server.
+type version struct {
+	of   *dynamotest.Snapshot
+	hash hash
+}
+
+// world is a schedule under way. It runs on one goroutine of a bubble, while all others
+// wait.
+type world struct {
+	cfg      *Config
+	schedule Schedule
+	server   *dynamotest.Server
+	raw      *dynamodb.Client
+	keys     map[string][]string // key attributes of each table
+	ttl      map[string]string   // TTL attribute of each table
+
+	used     [faults]int
+	last     int // the caller that moved last
+	dump     []byte
+	tables   hash
+	versions []version // only if reads may be old
+	tokens   []string  // of transactions that took effect
+	instants []time.Time
+	finished bool
+	void     bool // nothing is left to see: the schedule is not judged
+	wrong    error
+	trace    *drawing // nil unless the schedule is drawn
+
+	over   chan struct{} // closed at the end: goroutines that still wait go
+	signal chan struct{} // a caller sent a request or returned
+
+	mu      sync.Mutex // guards what follows, which the goroutines of callers use
+	open    []*request
+	later   []late
+	lives   []*Process
+	notes   []string
+	effects map[string]int
+	frozen  time.Time
+	moving  bool
+	done    bool
+	broken  error // what a goroutine of a caller found
+}
+
+func newWorld(cfg *Config, from *dynamotest.Snapshot, program func(*Schedule)) *world {
+	w := &world{
+		cfg: cfg, last: -1, frozen: cfg.Start, effects: map[string]int{}, instants: []time.Time{cfg.Start},
+		over: make(chan struct{}), signal: make(chan struct{}, 1),
+	}
+	w.server = dynamotest.NewServer(&dynamotest.Config{From: from, Now: w.now})
+	w.raw = w.server.Client()
+	w.look()
+	w.define()
+	program(&w.schedule)
+	return w
+}
+
+// define reads the definitions of the tables.
+func (w *world) define() {
+	w.keys, w.ttl = map[string][]string{}, map[string]string{}
+	for line := range bytes.Lines(w.dump) {
+		var def struct {
+			Table struct {
+				TableName string
+				KeySchema []struct{ AttributeName string }
+			}
+			TimeToLive string
+		}
+		if json.Unmarshal(line, &def) != nil || def.Table.TableName == "" {
+			continue
+		}
+		for _, key := range def.Table.KeySchema {
+			w.keys[def.Table.TableName] = append(w.keys[def.Table.TableName], key.AttributeName)
+		}
+		w.ttl[def.Table.TableName] = def.TimeToLive
+	}
+}
+
+// now is the server's clock.
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clock()
+}
+
+// clock is now, with w.mu held.
+func (w *world) clock() time.Time {
+	if w.moving {
+		return time.Now()
+	}
+	return w.frozen
+}
+
+func (w *world) note(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.notes = append(w.notes, text)
+}
+
+// wake tells the explorer that a caller did something.
+func (w *world) wake() {
+	select {
+	case w.signal <- struct{}{}:
+	default:
+	}
+}
+
+// end lets all goroutines of the callers go.
+func (w *world) end() {
+	w.mu.Lock()
+	w.done = true
+	lives := w.lives
+	w.mu.Unlock()
+	close(w.over)
+	for _, p := range lives {
+		p.cancel()
+	}
+	// Time stands still in a bubble whose first goroutine has returned.
+	deadline := time.After(horizon)
+	for slices.ContainsFunc(lives, w.remains) {
+		select {
+		case <-w.signal:
+		case <-deadline:
+			return
+		}
+	}
+	time.Sleep(nap)
+}
+
+// remains reports whether a life has still to return.
+func (w *world) remains(p *Process) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !p.returned
+}
+
+// settle waits until every caller has sent a request, has returned, or sleeps for
+// longer than a nap. Clocks stand still meanwhile, because the length of a pause
+// between attempts is random.
+func (w *world) settle() {
+	for {
+		synctest.Wait()
+		if !w.napping() {
+			break
+		}
+		select {
+		case <-w.signal:
+		case <-time.After(nap):
+			w.mu.Lock()
+			for _, c := range w.schedule.callers {
+				if w.idle(c) {
+					c.life.sleeps = true
+				}
+			}
+			w.mu.Unlock()
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slices.SortStableFunc(w.open, func(a, b *request) int {
+		if a.process != b.process {
+			return a.process.caller.index - b.process.caller.index
+		}
+		return strings.Compare(a.op+a.effect+string(a.body), b.op+b.effect+string(b.body))
+	})
+	if w.wrong == nil {
+		w.wrong = w.broken
+	}
+}
+
+// idle reports whether a caller lives without an open request, with w.mu held.
+func (w *world) idle(c *caller) bool {
+	return c.lives() && !slices.ContainsFunc(w.open, func(q *request) bool { return q.process == c.life })
+}
+
+func (w *world) napping() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.schedule.callers, func(c *caller) bool { return w.idle(c) && !c.life.sleeps })
+}
+
+// living reports whether a caller has still to return.
+func (w *world) living() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.schedule.callers, (*caller).lives)
+}
+
+// move lets time pass until then.
+func (w *world) move(then time.Time) {
+	w.pass(func() { time.Sleep(time.Until(then)) }, then)
+}
+
+// wait lets time pass until a caller sends a request or returns.
+func (w *world) wait() {
+	acted := true
+	w.pass(func() {
+		select {
+		case <-w.signal:
+		default:
+		}
+		timer := time.NewTimer(horizon)
+		defer timer.Stop()
+		select {
+		case <-w.signal:
+		case <-timer.C:
+			acted = false
+		}
+	}, time.Time{})
+	if acted {
+		return
+	}
+	w.void = true
+	if len(w.open) == 0 {
+		w.wrong = errors.New(w.sleepers() + " waits for something that never comes")
+	}
+}
+
+func (w *world) sleepers() string {
+	var names []string
+	for _, c := range w.schedule.callers {
+		if c.lives() {
+			names = append(names, c.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// pass moves the clocks with the bubble's while sleep runs.
+func (w *world) pass(sleep func(), atLeast time.Time) {
+	w.mu.Lock()
+	w.moving = true
+	w.mu.Unlock()
+	sleep()
+	synctest.Wait()
+	w.mu.Lock()
+	w.moving = false
+	w.frozen = time.Now()
+	if w.frozen.Before(atLeast) {
+		w.frozen = atLeast
+	}
+	w.instants = append(w.instants, w.frozen)
+	w.mu.Unlock()
+}
+
+// kill ends a life without a further step of it, and begins the next.
+func (w *world) kill(p *Process) {
+	w.mu.Lock()
+	p.dead = true
+	for _, q := range slices.Clone(w.open) {
+		if q.process == p {
+			w.remove(q)
+			if q.arrives() {
+				w.later = append(w.later, late{q, faultLate})
+			}
+		}
+	}
+	w.mu.Unlock()
+	w.begin(p.caller)
+}
+
+// answer gives the caller its answer.
+func (w *world) answer(q *request, what string, a answer) {
+	w.mu.Lock()
+	w.remove(q)
+	q.process.caller.learn(w.clock(), what, q, a)
+	w.mu.Unlock()
+	q.answered <- a
+}
+
+// learn adds to what a caller knows.
+func (c *caller) learn(at time.Time, what string, q *request, a answer) {
+	known := fmt.Appendf(nil, "%x %d %s %s%s %d %v ", c.heard, at.UnixNano(), what, q.op, q.effect, a.status, a.err)
+	c.heard = sum(append(append(known, q.body...), a.body...))
+}
