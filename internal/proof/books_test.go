@@ -63,8 +63,15 @@ func TestAlias(t *testing.T) {
 			{name: "of an older spelling", rows: []row{older}},
 		},
 		pairs: [][]call{
-			{put(10, "x"), put(11, "y")}, {confirm(50), confirm(51)}, {confirm(50), confirm(50).again()}, {confirm(21), confirm(50)},
-			{confirm(50), correct(30, "y")}, {confirm(50), correct(60, "y")}, {put(10, "x"), forget(40)}, {correct(40, "x"), correct(41, "y")}, {correct(40, "x"), forget(41)},
+			{put(10, "x"), put(11, "y")},
+			{confirm(50), confirm(51)},
+			{confirm(50), confirm(50).again()},
+			{confirm(21), confirm(50)},
+			{confirm(50), correct(30, "y")},
+			{confirm(50), correct(60, "y")},
+			{put(10, "x"), forget(40)},
+			{correct(40, "x"), correct(41, "y")},
+			{correct(40, "x"), forget(41)},
 		},
 		step: func(was, is rows, _ time.Time) error {
 			old, r := was["ALIAS#home diska"], is["ALIAS#home diska"]

@@ -215,7 +215,9 @@ func mark(name string) call {
 func TestLedger(t *testing.T) {
 	token := ""
 	hold := working("Hold", "a", func(_ context.Context, c *ledger.Claim) (string, error) { token = c.Token(); return "holds", nil })
-	fail := working("Fail", "a", func(ctx context.Context, c *ledger.Claim) (string, error) { return "failed", c.Fail(ctx, errors.New("why")) })
+	fail := working("Fail", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
+		return "failed", c.Fail(ctx, errors.New("why"))
+	})
 	release := working("Release", "a", func(ctx context.Context, c *ledger.Claim) (string, error) { return "released", c.Release(ctx) })
 	refuse := working("Refuse", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
 		return "refused", c.Fail(ctx, ledger.Permanent(errors.New("never")))
@@ -264,8 +266,14 @@ func TestLedger(t *testing.T) {
 		table: keys(nobody).Table(), moments: []time.Duration{lease, lease + skew}, leaps: true, starts: starts,
 		step: ledgerStep(false), told: ledgerTold(false), noted: ledgerNotes(false),
 		pairs: [][]call{
-			{one, two}, {one, fail}, {fail, release}, {one, renew}, {mark("Mark1"), mark("Mark2")}, {mark("Mark1"), one},
-			{one, complete("Other", "b")}, {get, one},
+			{one, two},
+			{one, fail},
+			{fail, release},
+			{one, renew},
+			{mark("Mark1"), mark("Mark2")},
+			{mark("Mark1"), one},
+			{one, complete("Other", "b")},
+			{get, one},
 		},
 	}
 	t.Run("all", s.prove)
