@@ -84,6 +84,13 @@ func (w *world) choices() []choice {
 	return all
 }
 
+// errExpired is the error of a request that waited until it could not arrive any more.
+// The SDK does not send such a request again: its call is over, too.
+type errExpired struct{}
+
+func (errExpired) Error() string       { return "the request was not sent in time (by the explorer)" }
+func (errExpired) CanceledError() bool { return true }
+
 // fates are what may become of a request that waits.
 func (w *world) fates(q *request, label string) []choice {
 	c := q.process.caller
@@ -91,6 +98,9 @@ func (w *world) fates(q *request, label string) []choice {
 	goesOn := slices.ContainsFunc(w.open, func(o *request) bool { return o.process.caller.index == w.last })
 	if goesOn && c.index != w.last {
 		cost = 1
+	}
+	if q.arrives() && w.frozen.Sub(q.born) > w.cfg.Faults.LateWithin {
+		return []choice{{label + ":lost", "× it is too late to arrive", c.index, cost, free, func() { w.answer(q, "lost", answer{err: errExpired{}}) }}}
 	}
 	all := []choice{{label, "", c.index, cost, free, func() { w.answer(q, "reply", w.serve(q)) }}}
 	if q.begins {

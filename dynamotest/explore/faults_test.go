@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -230,7 +231,7 @@ func TestClocks(t *testing.T) {
 // Time passes for who sleeps, and around moments while requests are open.
 func TestTime(t *testing.T) {
 	t.Parallel()
-	wants(t, ends(t, explore.Config{Moves: 1, Moments: []time.Duration{time.Minute}}, func(s *explore.Schedule, say func(string, ...any)) {
+	wants(t, ends(t, explore.Config{Moves: 1, Moments: []time.Duration{time.Minute}, Faults: explore.Faults{LateWithin: 2 * time.Minute}}, func(s *explore.Schedule, say func(string, ...any)) {
 		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
 			_ = increase(ctx, p)
 			say("%s", p.Now().Format("15:04:05.000"))
@@ -283,4 +284,34 @@ func TestEffects(t *testing.T) {
 		})
 	}), "heard, life 1, 1 sent []", "not heard, life 1, 1 sent []", "heard, life 2, 1 sent []", "heard, life 2, 2 sent []",
 		"not heard, life 2, 1 sent []", "not heard, life 2, 2 sent []")
+}
+
+// A request that waits while time passes does not arrive later than a late one may.
+func TestNothingArrivesTooLate(t *testing.T) {
+	t.Parallel()
+	cfg := explore.Config{
+		Server: seeded(t), Moves: 1, Moments: []time.Duration{30 * time.Second, time.Hour},
+		Faults: explore.Faults{Late: 1, LateWithin: time.Minute},
+	}
+	var within atomic.Int64
+	explore.Test(t, cfg, func(s *explore.Schedule) {
+		var sent time.Time
+		s.Caller("a", func(ctx context.Context, p *explore.Process) {
+			sent = p.Now()
+			_ = put(ctx, p, "x", 1)
+		})
+		s.Always(func(v *explore.View) error {
+			after := v.Now().Sub(sent)
+			if after > time.Minute {
+				return fmt.Errorf("the request arrived after %v", after)
+			}
+			if after > 0 {
+				within.Add(1)
+			}
+			return nil
+		})
+	})
+	if within.Load() == 0 {
+		t.Error("no request arrived after a move of time")
+	}
 }

@@ -1,0 +1,189 @@
+package proof_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/activity"
+	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/message"
+)
+
+func TestAlias(t *testing.T) {
+	book := func(p process) *alias.Store {
+		return must(alias.New(p.api, "book", &alias.Config{Now: p.now, NoCache: true}))
+	}
+	teach := func(name string, n int, do func(context.Context, *alias.Store, event.Event) (event.Outcome, error)) call {
+		return call{fmt.Sprintf("%s%02d", name, n), func(ctx context.Context, p process) string {
+			out, err := do(ctx, book(p), at(dawn, n))
+			if _, ok := errors.AsType[*alias.TakenError](err); ok {
+				return "taken"
+			}
+			return answer(out, err, alias.ErrNotFound)
+		}}
+	}
+	put := func(n int, name string) call {
+		return teach("Put", n, func(ctx context.Context, s *alias.Store, ev event.Event) (event.Outcome, error) {
+			return s.Put(ctx, alias.Put{Scope: "home", Phrase: "diska", Name: name, Event: ev, Actor: "1"})
+		})
+	}
+	correct := func(n int, name string) call {
+		return teach("Correct", n, func(ctx context.Context, s *alias.Store, ev event.Event) (event.Outcome, error) {
+			return s.Correct(ctx, alias.Correct{Scope: "home", Phrase: "diska", Name: name, Event: ev, Actor: "2"})
+		})
+	}
+	confirm := func(n int) call {
+		return teach("Confirm", n, func(ctx context.Context, s *alias.Store, ev event.Event) (event.Outcome, error) {
+			return s.Confirm(ctx, alias.Confirm{Scope: "home", Phrase: "diska", Name: "x", Event: ev})
+		})
+	}
+	forget := func(n int) call {
+		return teach("Forget", n, func(ctx context.Context, s *alias.Store, ev event.Event) (event.Outcome, error) {
+			return s.Forget(ctx, alias.Forget{Scope: "home", Phrase: "diska", Event: ev})
+		})
+	}
+	full := []call{put(1, "x")}
+	for n := range 8 {
+		full = append(full, confirm(20+2*n))
+	}
+	older := row{"pk": text("ALIAS#home"), "sk": text("DISKA"), "type": text("ALIAS"), "canonicalActivity": text("x"), "gsi1pk": text("ALIASES_BY_ACTIVITY#home"), "gsi1sk": text("x"), "source": text("seed"), "confirmations": number(0)}
+	s := &suite{
+		table: book(nobody).Table(), differs: []string{"createdAt", "updatedAt"}, serial: true,
+		starts: []starting{
+			{name: "absent"},
+			{name: "named", seeds: before(put(1, "x"))},
+			{name: "forgotten", seeds: before(put(1, "x"), forget(2))},
+			{name: "confirmed", seeds: before(put(1, "x"), confirm(50))},
+			{name: "full", seeds: before(full...)},
+			{name: "of an older spelling", rows: []row{older}},
+		},
+		pairs: [][]call{
+			{put(10, "x"), put(11, "y")},
+			{confirm(50), confirm(51)},
+			{confirm(50), confirm(50).again()},
+			{confirm(21), confirm(50)},
+			{confirm(50), correct(30, "y")},
+			{confirm(50), correct(60, "y")},
+			{put(10, "x"), forget(40)},
+			{correct(40, "x"), correct(41, "y")},
+			{correct(40, "x"), forget(41)},
+		},
+		step: func(was, is rows, _ time.Time) error {
+			old, r := was["ALIAS#home diska"], is["ALIAS#home diska"]
+			confirmers := len(strings.Split(str(r, "confirmers"), ","))
+			if r["confirmers"] == nil {
+				confirmers = 0
+			}
+			switch n, then := num(old, "confirmations"), num(r, "confirmations"); {
+			case str(r, "namedBy") < str(old, "namedBy"):
+				return errors.New("an earlier event named the phrase")
+			case str(r, "canonicalActivity") != str(old, "canonicalActivity") && old != nil && str(r, "namedBy") == str(old, "namedBy"):
+				return errors.New("the name changed without an event")
+			case str(r, "canonicalActivity") == str(old, "canonicalActivity") && then > n+1, confirmers < 8 && then != int64(confirmers):
+				return fmt.Errorf("%d confirmations by %d events, after %d", then, confirmers, n)
+			}
+			return nil
+		},
+	}
+	s.prove(t)
+}
+
+func TestMessage(t *testing.T) {
+	messages := func(p process) *message.Store {
+		return must(message.New(p.api, "messages", &message.Config{Now: p.now, Retention: 24 * time.Hour}))
+	}
+	save := func(words string, age time.Duration) call {
+		return call{"Save " + words, func(ctx context.Context, p process) string {
+			return answer(messages(p).Save(ctx, message.Message{Scope: "chat", Seq: 1, Actor: "7", Text: words, At: start.Add(-age)}))
+		}}
+	}
+	erase := call{"Erase", func(ctx context.Context, p process) string {
+		_, err := messages(p).Erase(ctx, "chat")
+		return answer(event.Created, err)
+	}}
+	s := &suite{
+		table: messages(nobody).Table(), differs: []string{"createdAt"}, serial: true,
+		starts: []starting{
+			{name: "absent"},
+			{name: "saved", seeds: before(save("old", time.Hour))},
+			{name: "expired", seeds: []seed{ago(24*time.Hour, save("old", 24*time.Hour))}},
+		},
+		pairs: [][]call{{save("a", time.Hour), save("b", time.Hour)}, {save("a", time.Hour), erase}, {erase, erase.again()}},
+		step: func(was, is rows, now time.Time) error {
+			for key, old := range was {
+				if r := is[key]; r != nil && str(r, "text") != str(old, "text") && now.Unix() < num(old, "ttl") {
+					return fmt.Errorf("the message %q was replaced by %q", str(old, "text"), str(r, "text"))
+				}
+			}
+			return nil
+		},
+	}
+	s.prove(t)
+}
+
+func TestActivity(t *testing.T) {
+	log := func(p process) *activity.Store {
+		return must(activity.New(p.api, "activities", &activity.Config{Now: p.now, Retention: 24 * time.Hour}))
+	}
+	doing := func(name string, do func(context.Context, *activity.Store, event.Event) (event.Outcome, error)) call {
+		return call{name, func(ctx context.Context, p process) string {
+			out, err := do(ctx, log(p), at(dawn, 1))
+			if _, ok := errors.AsType[*activity.ConflictError](err); ok {
+				return "conflict"
+			}
+			return answer(out, err, activity.ErrRetracted, activity.ErrNotFound, activity.ErrOthersStand)
+		}}
+	}
+	record := func(name string) call {
+		return doing("Record "+name, func(ctx context.Context, s *activity.Store, ev event.Event) (event.Outcome, error) {
+			return s.Record(ctx, activity.Activity{Scope: "chat", Actor: "7", Event: ev, Name: name})
+		})
+	}
+	retract := func(name string, tombstone bool) call {
+		return doing(name, func(ctx context.Context, s *activity.Store, ev event.Event) (event.Outcome, error) {
+			return s.Retract(ctx, activity.Retract{Scope: "chat", Event: ev, Tombstone: tombstone})
+		})
+	}
+	remove := doing("Delete", func(ctx context.Context, s *activity.Store, ev event.Event) (event.Outcome, error) {
+		return event.Created, s.Delete(ctx, "chat", ev)
+	})
+	step := func(deletes bool) func(was, is rows, now time.Time) error {
+		return func(was, is rows, now time.Time) error {
+			for key, old := range was {
+				r := is[key]
+				gone, goes := old["retractedAt"] != nil, r["retractedAt"] != nil
+				switch {
+				case now.Unix() >= num(old, "ttl"), r == nil && deletes:
+				case r == nil, gone && str(r, "retractedAt") != str(old, "retractedAt"), !goes && str(r, "activity") != str(old, "activity"):
+					return fmt.Errorf("%s became %s", str(old, "activity")+str(old, "retractedAt"), str(r, "activity")+str(r, "retractedAt"))
+				}
+			}
+			return nil
+		}
+	}
+	starts := []starting{
+		{name: "absent"}, {name: "recorded", seeds: before(record("a"))}, {name: "retracted", seeds: before(retract("Tombstone", true))},
+	}
+	s := &suite{
+		table: log(nobody).Table(), differs: []string{"createdAt", "retractedAt"}, serial: true, starts: starts, step: step(false),
+		told: func(c call, told string, now rows) error {
+			for _, r := range now {
+				if c.name == "Tombstone" && taken(told) && r["retractedAt"] == nil {
+					return errors.New("told that it is retracted, and it stands")
+				}
+			}
+			return nil
+		},
+		pairs: [][]call{{record("a"), record("b")}, {record("a"), record("a").again()}, {record("a"), retract("Tombstone", true)}, {record("a"), retract("Retract", false)}, {retract("Retract", false), retract("Tombstone", true)}},
+	}
+	s.prove(t)
+	deleted := *s
+	deleted.step, deleted.told = step(true), nil
+	deleted.pairs = [][]call{{record("a"), remove}, {retract("Tombstone", true), remove}, {remove, remove.again()}}
+	t.Run("deleted", deleted.prove)
+}

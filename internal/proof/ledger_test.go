@@ -1,0 +1,293 @@
+package proof_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+const (
+	lease       = time.Minute
+	skew        = 10 * time.Second
+	mostClaims  = 2
+	graceOfRows = time.Hour
+)
+
+func keys(p process) *ledger.Operators {
+	store := must(ledger.New(p.api, "ledger", &ledger.Config{Now: p.now, Rand: p.rand, Lease: lease, MaxSkew: skew, MaxAttempts: mostClaims}))
+	return must(store.Operators(p.api))
+}
+
+// claimed is the answer to a call that ended a claim, or got none.
+func claimed(err error, answer string) string {
+	done, isDone := errors.AsType[*ledger.DoneError](err)
+	_, busy := errors.AsType[*ledger.InProgressError](err)
+	_, refused := errors.AsType[*ledger.PermanentError](err)
+	switch {
+	case err == nil:
+		return answer
+	case isDone:
+		return "done " + string(done.Record.Result)
+	case busy:
+		return "busy"
+	case refused:
+		return "refused"
+	}
+	for _, final := range []error{ledger.ErrLeaseLost, ledger.ErrTooManyAttempts, ledger.ErrFingerprintMismatch, ledger.ErrChanged} {
+		if errors.Is(err, final) {
+			return final.Error()
+		}
+	}
+	return ""
+}
+
+// twice makes a call of a holder again if the outcome is unknown, up to the two faults
+// of a schedule and the attempts of a client.
+func twice(do func() error) error {
+	err := do()
+	for range 2 {
+		if claimed(err, "ok") != "" {
+			break
+		}
+		err = do()
+	}
+	return err
+}
+
+// working claims the key, and ends the claim.
+func working(name, payload string, end func(context.Context, *ledger.Claim) (string, error)) call {
+	return call{name, func(ctx context.Context, p process) string {
+		c, err := keys(p).Claim(ctx, ledger.Request{Key: "ORDER:1", Payload: []byte(payload)})
+		return worked(ctx, p, c, err, end)
+	}}
+}
+
+func worked(ctx context.Context, p process, c *ledger.Claim, err error, end func(context.Context, *ledger.Claim) (string, error)) string {
+	if err != nil {
+		return claimed(err, "")
+	}
+	p.note("holds %d", c.Fence)
+	told := ""
+	err = twice(func() (err error) { told, err = end(ctx, c); return err })
+	return claimed(err, told)
+}
+
+func completes(name string) func(context.Context, *ledger.Claim) (string, error) {
+	return func(ctx context.Context, c *ledger.Claim) (string, error) {
+		return fmt.Sprintf("done %q", name), c.Complete(ctx, name)
+	}
+}
+
+func complete(name, payload string) call { return working(name, payload, completes(name)) }
+
+func ledgerStep(forgets bool) func(was, is rows, now time.Time) error {
+	return func(was, is rows, now time.Time) error {
+		old, r := was["ORDER:1"], is["ORDER:1"]
+		if old == nil || lapsed(old, now) {
+			return fresh(old, r)
+		}
+		state, then := str(old, "state"), str(r, "state")
+		switch {
+		case r == nil && !forgets:
+			return errors.New("the row went")
+		case r == nil:
+			return nil
+		case state == "done" || state == "refused" || state == "":
+			if then != state || str(r, "result") != str(old, "result") || str(r, "claim") != str(old, "claim") {
+				return fmt.Errorf("the key was %s and is %s", state, then)
+			}
+			return nil
+		case str(r, "fingerprint") != str(old, "fingerprint"), str(r, "seenAt") != str(old, "seenAt"):
+			return errors.New("the fingerprint or the first time changed")
+		case num(r, "attempts") > mostClaims:
+			return errors.New("one attempt too many")
+		case then == "claimed":
+			return taking(old, r, now)
+		case str(r, "claim") != str(old, "claim"), num(r, "fence") != num(old, "fence"):
+			return fmt.Errorf("the claim of another became %s", then)
+		case state == "failed" && then != "failed":
+			return fmt.Errorf("what nobody holds became %s", then)
+		}
+		return nil
+	}
+}
+
+// taking judges a row that is claimed.
+func taking(old, r row, now time.Time) error {
+	same := num(r, "fence") == num(old, "fence")
+	held := str(old, "state") == "claimed"
+	switch {
+	case same && (!held || str(r, "claim") != str(old, "claim") || num(r, "lease") < num(old, "lease")):
+		return errors.New("the same fence for another claim, or a shorter lease")
+	case same:
+		return nil
+	case num(r, "fence") < num(old, "fence"):
+		return errors.New("the fence fell")
+	case str(r, "claim") == str(old, "claim"):
+		return errors.New("a claim arrived twice")
+	case held && num(r, "attempts") == num(old, "attempts"): // by Resume
+		return nil
+	case num(r, "attempts") != num(old, "attempts")+1:
+		return errors.New("the attempt does not count")
+	case held && now.Before(time.UnixMilli(num(old, "lease")).Add(skew)):
+		return errors.New("a claim that holds was taken over")
+	}
+	return nil
+}
+
+// lapsed reports whether the row has expired.
+func lapsed(r row, now time.Time) bool {
+	expires := time.Unix(num(r, "expiresAt"), 0)
+	if r["claim"] != nil {
+		expires = expires.Add(-graceOfRows)
+	}
+	return r["expiresAt"] != nil && !now.Before(expires)
+}
+
+// fresh judges what may follow a row that does not count: itself, or a new one.
+func fresh(old, r row) error {
+	if r == nil || old != nil && str(old, "claim") == str(r, "claim") {
+		return nil
+	}
+	if r["result"] != nil || str(r, "state") == "claimed" && num(r, "attempts") != 1 || num(r, "fence") < num(old, "fence") && str(r, "state") == "claimed" {
+		return errors.New("a new row has something of the old one, or a lower fence")
+	}
+	return nil
+}
+
+// ledgerTold finds the result that a caller was told.
+func ledgerTold(forgets bool) func(c call, told string, now rows) error {
+	return func(_ call, told string, now rows) error {
+		result, ok := strings.CutPrefix(told, "done ")
+		r := now["ORDER:1"]
+		if ok && !forgets && r != nil && str(r, "result") != result {
+			return fmt.Errorf("told %q, and the result is %q", told, str(r, "result"))
+		}
+		return nil
+	}
+}
+
+// ledgerNotes judges the order of the fences, and who was first.
+func ledgerNotes(forgets bool) func(from starting, notes []string, answers map[string]string) error {
+	return func(from starting, notes []string, answers map[string]string) error {
+		last, certain := int64(0), true
+		for _, note := range notes {
+			_, what, _ := strings.Cut(note, ": ")
+			certain = certain && what != reborn && what != unknown
+			var fence int64
+			if n, _ := fmt.Sscanf(what, "holds %d", &fence); n == 1 {
+				if fence <= last && !forgets {
+					return fmt.Errorf("the fence %d was given after %d", fence, last)
+				}
+				last = fence
+			}
+		}
+		first := 0
+		for _, told := range answers {
+			if told == event.Created.String() {
+				first++
+			}
+		}
+		_, marks := answers["Mark1"]
+		_, both := answers["Mark2"]
+		unseen := from.name == "absent" || from.name == "expired" || from.name == "expired, of an older system"
+		if marks && both && (first > 1 || certain && unseen && first != 1) {
+			return fmt.Errorf("%d were told that they are the first", first)
+		}
+		return nil
+	}
+}
+
+// mark marks the key as seen.
+func mark(name string) call {
+	return call{name, func(ctx context.Context, p process) string {
+		out, err := keys(p).MarkSeen(ctx, "ORDER:1")
+		return answer(out, err)
+	}}
+}
+
+func TestLedger(t *testing.T) {
+	token := ""
+	hold := working("Hold", "a", func(_ context.Context, c *ledger.Claim) (string, error) { token = c.Token(); return "holds", nil })
+	fail := working("Fail", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
+		return "failed", c.Fail(ctx, errors.New("why"))
+	})
+	release := working("Release", "a", func(ctx context.Context, c *ledger.Claim) (string, error) { return "released", c.Release(ctx) })
+	refuse := working("Refuse", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
+		return "refused", c.Fail(ctx, ledger.Permanent(errors.New("never")))
+	})
+	renew := working("Renew", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
+		if err := c.Renew(ctx); err != nil {
+			return "", err
+		}
+		return completes("Renew")(ctx, c)
+	})
+	resume := call{"Resume", func(ctx context.Context, p process) string {
+		c, err := keys(p).Resume(ctx, token)
+		return worked(ctx, p, c, err, completes("Resume"))
+	}}
+	get := call{"Get", func(ctx context.Context, p process) string {
+		r, ok, err := keys(p).Get(ctx, "ORDER:1")
+		switch {
+		case err != nil:
+			return ""
+		case ok && r.State == ledger.Done:
+			return "done " + string(r.Result)
+		}
+		return "not done"
+	}}
+	forget := call{"Forget", func(ctx context.Context, p process) string {
+		ops := keys(p)
+		r, ok, err := ops.Get(ctx, "ORDER:1")
+		if err == nil && ok {
+			err = ops.Forget(ctx, r)
+		}
+		return claimed(err, "forgotten")
+	}}
+	one, two := complete("Complete1", "a"), complete("Complete2", "a")
+	starts := []starting{
+		{name: "absent"},
+		{name: "held", seeds: []seed{ago(30*time.Second, hold)}},
+		{name: "lapsed", seeds: []seed{ago(lease+skew, hold)}},
+		{name: "failed", seeds: before(fail)},
+		{name: "refused", seeds: before(refuse)},
+		{name: "done", seeds: before(complete("Complete0", "a"))},
+		{name: "expired", seeds: []seed{ago(14*24*time.Hour, complete("Complete0", "a"))}},
+		{name: "of an older system", rows: []row{olderKey(start.Add(time.Hour))}},
+		{name: "expired, of an older system", rows: []row{olderKey(start)}},
+	}
+	s := &suite{
+		table: keys(nobody).Table(), moments: []time.Duration{lease, lease + skew}, leaps: true, starts: starts,
+		step: ledgerStep(false), told: ledgerTold(false), noted: ledgerNotes(false),
+		pairs: [][]call{
+			{one, two},
+			{one, fail},
+			{fail, release},
+			{one, renew},
+			{mark("Mark1"), mark("Mark2")},
+			{mark("Mark1"), one},
+			{one, complete("Other", "b")},
+			{get, one},
+		},
+	}
+	t.Run("all", s.prove)
+	held := *s
+	held.starts, held.pairs = starts[1:3], [][]call{{resume, one}, {resume, {"Again", resume.do}}, {resume, renew}}
+	t.Run("resumed", held.prove)
+	forgotten := *s
+	forgotten.starts = starts[:6]
+	forgotten.step, forgotten.told, forgotten.noted = ledgerStep(true), ledgerTold(true), ledgerNotes(true)
+	forgotten.pairs = [][]call{{forget, one}, {forget, fail}}
+	t.Run("forgotten", forgotten.prove)
+}
+
+// olderKey is a row of another program.
+func olderKey(expires time.Time) row {
+	return row{"pk": text("ORDER:1"), "expiresAt": number(expires.Unix())}
+}
