@@ -322,7 +322,7 @@ func num(r row, name string) int64 {
 	return n
 }
 
-// answer writes an outcome. An error that is none of the final ones is no answer.
+// answer writes an outcome. Only the final errors are answers.
 func answer(out event.Outcome, err error, final ...error) string {
 	if err == nil && out == 0 {
 		return "no outcome"
