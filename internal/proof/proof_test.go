@@ -28,7 +28,7 @@ var (
 )
 
 // shortSchedules is how many schedules of a configuration run without -proof.long.
-const shortSchedules = 20
+const shortSchedules = 8
 
 // Notes of a caller that may have made its call more than once.
 const (
