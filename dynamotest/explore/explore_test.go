@@ -52,7 +52,7 @@ func TestOrders(t *testing.T) {
 		{[]int{1, 1, 1}, 6},
 		{[]int{3, 3}, 20},
 		{[]int{2, 2, 2}, 90},
-		{[]int{3, 3, 2}, 560},
+		{[]int{3, 2, 2}, 210},
 	} {
 		r := explore.Run(t, explore.Config{Server: seeded(t), Full: true, Within: 10 * time.Minute}, func(s *explore.Schedule) {
 			for i, n := range tc.requests {
