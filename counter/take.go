@@ -51,8 +51,9 @@ type Grant struct {
 func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
 // Refused reports whether the answer is no: it was decided, and OK is false. The
-// reason is the cap, or that the event was refunded (Refunded). The zero Grant, of an
-// error and of an action that was not at fault, is not a refusal.
+// reason is the cap, or that the event was refunded: ask for Refunded first if your
+// answers to the two differ. The zero Grant, of an error and of an action that was not
+// at fault, is not a refusal.
 //
 // So the Outcome of an action ([Store.TakeItem]) is one of four: an error; Refused;
 // OK, and the event is counted already, so leave the action out; or the zero Grant,

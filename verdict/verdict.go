@@ -41,8 +41,10 @@ type Verdict struct {
 	Kind Kind
 	// Wait is how long to wait before a Retry, if the error says so.
 	Wait time.Duration
-	// Status is that of the HTTP response to a client. A webhook's sender gets 503 for
-	// a Retry and 200 for all else, once a Poison is stored: it would deliver again.
+	// Status is that of the HTTP response to a client that waits for the answer. A
+	// webhook's sender would send a 400 again: it gets 503 for a Retry and 200 for all
+	// else, once a Poison is stored. Do not write err.Error() to the body: it names
+	// tables.
 	Status int
 }
 

@@ -76,7 +76,7 @@ func (c Cards) Approve(ctx context.Context, charge Charge) (Answer, error) {
 			return TooOld, nil
 		case err != nil:
 			return "", err // nothing is stored: the next delivery tries again
-		case grant.Refunded:
+		case grant.Refunded: // before Refused, which is true then as well
 			return Refunded, nil
 		case grant.Refused():
 			return OverLimit, nil

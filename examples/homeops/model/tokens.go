@@ -18,7 +18,7 @@ const TokensKey = "MODEL#tokens"
 const mostHolds = 10
 
 // errSpent means that nothing may be asked.
-var errSpent = errors.New("no tokens are left of the day of the message")
+var errSpent = errors.New("not enough tokens are left of the day of the message for a question")
 
 // mostOf is the most tokens that one request uses: each byte of it may be one, and the
 // answer has a bound of its own.

@@ -113,7 +113,7 @@ func TestTheDaysTokens(t *testing.T) {
 		b.db.Meter(func() { ask(30, both[0]); synctest.Wait() }).Want(t, dynamotest.Price{Requests: 1, WCU: 1})
 		close(let)
 		done.Wait()
-		if taken, _ := tokensIn(b.db, "limits"); taken != 3*366 || strings.Count(b.log.String(), "no tokens are left") != 19 {
+		if taken, _ := tokensIn(b.db, "limits"); taken != 3*366 || strings.Count(b.log.String(), "not enough tokens are left") != 19 {
 			t.Errorf("taken %d\n%s", taken, b.log.String())
 		}
 	})

@@ -67,10 +67,11 @@ func (r *Report) posts(p *printer) {
 	p.table("Facts to Power BI",
 		line("posted", f.Posted, "in %d turns of a poster, of which %d ended in a crash, with %d posts", r.Turns+r.Ended, r.Ended, f.Posts),
 		line("asked", f.Asked, "questions for what Power BI has of a batch, after a lost reply or a crash"),
-		line("found", f.Recovered, "facts that it had: marked, not posted again"),
-		line("reposted", f.Reposted+f.RowsReposted, "rows without asking: of contacts and deals, where a second one says the same"),
+		line("recovered", f.Recovered, "facts that it had: marked, not posted again"),
+		line("reposted", f.Reposted, "facts, without asking"),
 		line("waiting", r.Stored.Pending, "to be posted"),
 		line("dimension rows", f.DimensionRows, "changes of contacts and deals"),
+		line("  reposted", f.RowsReposted, "without asking, where a second row says the same"),
 		line("texts cut", f.Cut, ""),
 	)
 }

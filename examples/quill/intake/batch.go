@@ -26,7 +26,18 @@ var errAhead = event.BadInput("intake", "At", "is more than a day ahead of the s
 // keep another from being stored. Events that are not settled when the context ends
 // are Unstored. The Tally does not change: refused events that are settled again,
 // after the cause was mended, were received before.
-func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Counts) {
+func (h *Handler) Settle(ctx context.Context, events []fact.Event) Counts {
+	counts, failure := h.settle(ctx, events)
+	if failure != nil {
+		h.log().LogAttrs(ctx, slog.LevelError, "events not stored",
+			slog.Int("events", counts.Unstored), slog.String("first", failure.Error()))
+	}
+	return counts
+}
+
+// settle also returns why the first of the unstored events is not stored. It is an
+// error in the log only if the spool does not have the events.
+func (h *Handler) settle(ctx context.Context, events []fact.Event) (counts Counts, failure error) {
 	verdicts := make([]verdict, len(events))
 	failures := make([]error, len(events))
 	first := distinct(events, verdicts)
@@ -48,18 +59,13 @@ func (h *Handler) Settle(ctx context.Context, events []fact.Event) (counts Count
 			verdicts[i], failures[i] = h.store(ctx, e, old.verdict(e))
 		}
 	})
-	var failure error
 	for i, v := range verdicts {
 		counts.count(v)
 		if failure == nil {
 			failure = failures[i]
 		}
 	}
-	if failure != nil {
-		h.log().LogAttrs(ctx, slog.LevelError, "events not stored",
-			slog.Int("events", counts.Unstored), slog.String("first", failure.Error()))
-	}
-	return counts
+	return counts, failure
 }
 
 // distinct returns the places of the events to be settled, in their order. Among

@@ -32,15 +32,13 @@ func (h *Handler) take(ctx context.Context, source string, began time.Time, text
 		return h.Settle(ctx, events)
 	}
 	counts := Counts{Received: len(events), Waiting: len(events), Unstored: len(events)}
-	why := "it could not be stored in time"
+	why := errors.New("too many others wait")
 	carries := slices.ContainsFunc(events, func(e fact.Event) bool { return e.Ignored == "" })
 	// Half of the room for bodies is for those that are being read.
 	many := h.aloware.requests.Add(1) > Held || h.aloware.bytes.Load() > h.bodies()/2
-	if many && carries {
-		why = "too many others wait"
-	} else {
+	if !many || !carries {
 		patient, cancel := h.patience(ctx)
-		counts = h.Settle(patient, events)
+		counts, why = h.settle(patient, events)
 		cancel()
 	}
 	h.aloware.requests.Add(-1)
@@ -70,16 +68,16 @@ func (h *Handler) patience(ctx context.Context) (context.Context, context.Cancel
 
 // put keeps in the spool what was not stored. If it cannot, the event is lost unless
 // its sender sends it again, which Aloware never does.
-func (h *Handler) put(ctx context.Context, counts *Counts, why string, e spool.Entry) {
+func (h *Handler) put(ctx context.Context, counts *Counts, why error, e spool.Entry) {
 	err := errors.New("QUILL_SPOOL is not set")
 	if h.Spool != nil {
 		err = h.Spool.Put(e)
 	}
 	if err != nil {
-		h.log().LogAttrs(ctx, slog.LevelError, "a webhook of Aloware is lost", slog.String("reason", why), slog.String("spool", err.Error()))
+		h.log().LogAttrs(ctx, slog.LevelError, "a webhook of Aloware is lost", slog.String("reason", why.Error()), slog.String("spool", err.Error()))
 		return
 	}
-	h.log().LogAttrs(ctx, slog.LevelWarn, "a webhook is in the spool", slog.String("reason", why))
+	h.log().LogAttrs(ctx, slog.LevelWarn, "a webhook is in the spool", slog.String("reason", why.Error()))
 	counts.Spooled, counts.Unstored = counts.Unstored, 0
 }
 
@@ -100,8 +98,10 @@ func (h *Handler) TakeIn(ctx context.Context) {
 		}
 		ctx, cancel := context.WithTimeout(ctx, HubSpotWithin)
 		defer cancel()
-		counts := h.Settle(ctx, events)
+		counts, failure := h.settle(ctx, events)
 		if counts.Unstored > 0 {
+			files, _ := h.Spool.Len() // Each has just read the directory
+			h.log().LogAttrs(ctx, slog.LevelWarn, "the spool waits", slog.Int("files", files), slog.String("first", failure.Error()))
 			return false
 		}
 		h.Tally.add(counts)

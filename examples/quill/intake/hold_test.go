@@ -121,6 +121,9 @@ func TestALongOutage(t *testing.T) {
 		b.inSpool(6)
 		b.TakeIn(t.Context()) // DynamoDB is still away: one is tried
 		b.inSpool(6)
+		if got := b.logged(); strings.Contains(got, "level=ERROR") || !strings.Contains(got, `level=WARN msg="the spool waits" files=6 first=`) {
+			t.Errorf("nothing is lost:\n%s", got)
+		}
 
 		b.db.Heal()
 		erased := map[string][]byte{}

@@ -273,7 +273,7 @@ func TestWhatPasses(t *testing.T) {
 			if sent != 2 {
 				t.Errorf("%s: it was tried again", name)
 			}
-			if !strings.Contains(b.logged(), "first=\"intake: TransactWriteItems on table QuillIdempotencyLedger and the outbox: ") {
+			if !strings.Contains(b.logged(), "reason=\"intake: TransactWriteItems on table QuillIdempotencyLedger and the outbox: ") {
 				t.Errorf("%s: logged\n%s", name, b.logged())
 			}
 		})

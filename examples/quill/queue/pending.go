@@ -57,14 +57,14 @@ func (q *Queue) Pending(ctx context.Context, topic string, limit int, take func(
 }
 
 // Count counts the messages of the topic that are not done, in the index, which may
-// lag.
+// lag. With an error it returns how many it had counted.
 func (q *Queue) Count(ctx context.Context, topic string) (n int, _ error) {
 	in := q.Waiting(pending + topic)
 	in.Select = types.SelectCount
 	for more := true; more; more = len(in.ExclusiveStartKey) > 0 {
 		page, err := q.API.Query(ctx, in)
 		if err != nil {
-			return 0, err
+			return n, err
 		}
 		n += int(page.Count)
 		in.ExclusiveStartKey = page.LastEvaluatedKey

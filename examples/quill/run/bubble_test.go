@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/internal/serving"
 	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/examples/quill/config"
@@ -127,6 +128,23 @@ func TestServeKeepsHouse(t *testing.T) {
 			t.Error("a slow sender may hold a connection for ever")
 		}
 	})
+}
+
+// A count that found facts and was not finished is not one that failed.
+func TestCountsThatFail(t *testing.T) {
+	t.Parallel()
+	for nth, want := range map[int]string{1: "unknown: the count failed", 2: "at least 1"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newBubbleService(t, map[string]string{"ALOWARE_TOKEN": "t"}, Program{})
+			s.post(call(1, "completed"))
+			s.db.Embedded.Tap().Inject(dynamotest.Fault{Do: dynamotest.Delay(time.Hour), Op: "Query", Nth: nth, Times: -1})
+			if got := s.counted(t.Context()); got != want {
+				t.Errorf("query %d: %s, want %s", nth, got, want)
+			}
+			s.db.Embedded.Tap().Heal()
+			s.clock.end()
+		})
+	}
 }
 
 // All waits of the poster end with the service.

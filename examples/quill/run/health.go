@@ -119,10 +119,10 @@ func (s *service) counted(ctx context.Context) string {
 	defer cancel()
 	n, err := s.stores.facts.Waiting(ctx, fact.FactTables...)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("more than are counted in %s", toCount)
+	case errors.Is(err, context.DeadlineExceeded) && n > 0:
+		return fmt.Sprintf("at least %d", n)
 	case err != nil:
-		return "unknown"
+		return "unknown: the count failed"
 	}
 	return fmt.Sprint(n)
 }
