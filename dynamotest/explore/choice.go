@@ -78,6 +78,9 @@ func (w *world) choices() []choice {
 		all = append(all, choice{"end", "all have returned", -1, 0, free, func() { w.finished = true }})
 	}
 	all = append(all, w.arrivals()...)
+	if len(w.open) > 0 && w.pausing() {
+		all = append(all, choice{"pause", "a pause ends", -1, 1, free, w.pause})
+	}
 	if len(w.open) > 0 && w.left(move) {
 		all = append(all, w.moves()...)
 	}
@@ -99,7 +102,7 @@ func (w *world) fates(q *request, label string) []choice {
 	if goesOn && c.index != w.last {
 		cost = 1
 	}
-	if q.arrives() && w.frozen.Sub(q.born) > w.cfg.Faults.LateWithin {
+	if q.arrives() && time.Since(q.born) > w.cfg.Faults.LateWithin {
 		return []choice{{label + ":lost", "× it is too late to arrive", c.index, cost, free, func() { w.answer(q, "lost", answer{err: errExpired{}}) }}}
 	}
 	all := []choice{{label, "", c.index, cost, free, func() { w.answer(q, "reply", w.serve(q)) }}}
@@ -133,7 +136,7 @@ func (w *world) fates(q *request, label string) []choice {
 		return all
 	}
 	if w.left(faultConflict) && w.mayConflict(q) {
-		add("conflict", "× a transaction is in the way", faultConflict, func() { w.answer(q, "conflict", q.conflict()) })
+		add("conflict", "× a transaction is in the way", faultConflict, func() { w.answer(q, "conflict", w.conflict(q)) })
 	}
 	add("throttled", "× throttled", faultThrottle, func() {
 		w.answer(q, "throttled", refusal(http.StatusBadRequest, "ProvisionedThroughputExceededException"))
@@ -156,7 +159,7 @@ func (w *world) readings(q *request, label string, cost int) []choice {
 	if w.left(faultOldRead) && q.mayBeOld() {
 		for back := 1; back < min(len(w.versions), 4); back++ {
 			all = append(all, choice{fmt.Sprintf("%s:old%d", label, back), fmt.Sprintf("shows the state %d writes ago", back), caller, cost, faultOldRead, func() {
-				past := dynamotest.NewServer(&dynamotest.Config{From: w.versions[len(w.versions)-1-back].of, Now: w.now})
+				past := dynamotest.NewServer(&dynamotest.Config{From: w.versions[len(w.versions)-1-back].of})
 				w.answer(q, "old", q.join(w.perform(past, q)))
 			}})
 		}
@@ -176,7 +179,7 @@ func (w *world) readings(q *request, label string, cost int) []choice {
 // arrivals are the requests that may arrive although nobody waits for them.
 func (w *world) arrivals() []choice {
 	w.later = slices.DeleteFunc(w.later, func(l late) bool {
-		return w.frozen.Sub(l.born) > w.cfg.Faults.LateWithin
+		return time.Since(l.born) > w.cfg.Faults.LateWithin
 	})
 	slices.SortStableFunc(w.later, func(a, b late) int {
 		if by := a.process.caller.index - b.process.caller.index; by != 0 {

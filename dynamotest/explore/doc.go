@@ -61,19 +61,24 @@
 // arrives twice only if Twice says so. A conflict needs another open request on the item,
 // one of the two a transaction, unless AnyConflict says that others write transactions,
 // too. A process that dies stands still at its request: none of its deferred functions
-// runs before the schedule is over. It starts anew at once, without its memory; its
+// runs before the schedule is over. (Another goroutine of it that neither makes a request
+// nor asks for the time, a note or a random number goes on.) It starts anew at once, without its memory; its
 // clock goes on.
 //
 // # Time
 //
 // Each schedule runs in a bubble of testing/synctest and begins at Config.Start. Clocks
 // stand still while requests are answered. Time passes when all callers sleep, until the
-// first sends a request or returns. With Config.Moves, it also passes while requests are
-// open: until the next timer that makes a caller act, or to a millisecond before and a
-// second after each of Config.Moments and of the times in TTL attributes. Then TTL may
-// delete what has expired, too, and a process may begin late. A pause of less than
-// two seconds, such as that between attempts, ends before anything else happens; the order
-// of the requests that follow is explored.
+// first sends a request or returns, but for two seconds at least: the pauses between
+// attempts have random lengths, so all that end within two seconds end together, and the
+// order of the requests that follow is explored. While some callers have open requests
+// and others sleep, two seconds may pass, too.
+//
+// With Config.Moves, time also passes while requests are open: until the next timer that
+// makes a caller act, or to a millisecond before and a second after each of
+// Config.Moments and of the times in TTL attributes. Then TTL may delete what has
+// expired, all of it at once, and a process may begin late. A write that has been open
+// for longer than Faults.LateWithin fails, and is not sent again.
 //
 // # Reduction and order
 //
@@ -81,7 +86,7 @@
 // of transactions, the requests and replies that each caller has heard and when, the open
 // and the late requests, the clocks, the budgets used, the notes and the effects. Schedules
 // run in the order of what they cost: a fault, a move of time, or a change of callers
-// while the first could go on costs one. So the first failure has the fewest of these. A
+// while the first could go on costs one. So the first failure has few of these. A
 // search is the same on every machine unless Config.Within ends it.
 //
 // If Config.Schedules or Config.Within ends the search, the [Report] says how many

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
@@ -38,7 +39,7 @@ func newDrawing(w *world) *drawing {
 
 // step adds a choice, before it happens.
 func (d *drawing) step(w *world, c choice) {
-	at := w.now().UTC().Format("15:04:05.000")
+	at := time.Now().UTC().Format("15:04:05.000")
 	if at != d.at && d.at != "" && !d.told {
 		d.row("", -1, "── it is "+at)
 	}

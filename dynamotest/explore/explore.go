@@ -163,6 +163,14 @@ func judge(t *testing.T, r Report) Report {
 // goroutines.
 func Run(t *testing.T, cfg Config, program func(*Schedule)) Report {
 	t.Helper()
+	if *replay != "" {
+		cfg.Replay = *replay
+	}
+	return run(t, cfg, program)
+}
+
+func run(t *testing.T, cfg Config, program func(*Schedule)) Report {
+	t.Helper()
 	if err := cfg.settle(); err != nil {
 		t.Fatal(err)
 	}
@@ -210,9 +218,6 @@ func (c *Config) settle() error {
 	setDefault(&c.Attempts, 2)
 	setDefault(&c.Schedules, 100_000)
 	setDefault(&c.Within, time.Minute)
-	if *replay != "" {
-		c.Replay = *replay
-	}
 	return nil
 }
 

@@ -315,3 +315,29 @@ func TestNothingArrivesTooLate(t *testing.T) {
 		t.Error("no request arrived after a move of time")
 	}
 }
+
+// Who sleeps equally long wakes together, and the order of what follows is explored.
+func TestSleepersWakeTogether(t *testing.T) {
+	t.Parallel()
+	wants(t, ends(t, explore.Config{}, func(s *explore.Schedule, say func(string, ...any)) {
+		for i, name := range []string{"ann", "bob"} {
+			s.Caller(name, func(ctx context.Context, p *explore.Process) {
+				time.Sleep(30 * time.Second)
+				_ = put(ctx, p, "x", read(ctx, p, true)+i+1)
+			})
+		}
+	}), "[x=1]", "[x=2]", "[x=3]")
+}
+
+// A prompt answer is explored beside a deadline that passes.
+func TestADeadline(t *testing.T) {
+	t.Parallel()
+	wants(t, ends(t, explore.Config{}, func(s *explore.Schedule, say func(string, ...any)) {
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			say("ann %d", read(ctx, p, true))
+		})
+		s.Caller("bob", func(context.Context, *explore.Process) { time.Sleep(time.Minute) })
+	}), "ann -1 []", "ann 0 []")
+}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -100,42 +102,41 @@ func (d *Deliveries[M]) work(ctx context.Context, p *Process, m M, start func(*P
 		time.Sleep(d.Visibility)
 	}
 	handle := start(p)
-	for n := p.Life; ; n++ {
-		err := handle(ctx, m)
-		if err == nil || ctx.Err() != nil {
+	for err := error(nil); ; time.Sleep(d.Visibility) {
+		if p.caller.received == d.Receives {
+			p.Note("%s after %d deliveries: %v", neverHandled, d.Receives, err)
 			return
 		}
-		if n >= d.Receives {
-			p.Note("%s, and the last error is: %v", neverHandled, err)
+		p.caller.received++
+		if err = handle(ctx, m); err == nil || ctx.Err() != nil {
 			return
 		}
-		time.Sleep(d.Visibility)
 	}
 }
 
 // serially returns the outcome of every order of undisturbed deliveries.
 func (d *Deliveries[M]) serially(t *testing.T, cfg Config, start func(*Process) func(context.Context, M) error) []outcome {
 	t.Helper()
+	var mu sync.Mutex
 	var outcomes []outcome
 	for order := range orders(len(d.Messages)) {
-		undisturbed := Config{Server: cfg.Server, Start: cfg.Start}
-		var failed error
-		r := Run(t, undisturbed, func(s *Schedule) {
+		r := run(t, Config{Server: cfg.Server, Start: cfg.Start}, func(s *Schedule) {
+			var failed error
 			s.Caller("serial", func(ctx context.Context, p *Process) {
 				handle := start(p)
 				for _, i := range order {
-					if err := handle(ctx, d.Messages[i]); err != nil {
-						failed = err
-					}
+					failed = cmp.Or(failed, handle(ctx, d.Messages[i]))
 				}
 			})
 			s.End(func(v *View) error {
+				mu.Lock()
+				defer mu.Unlock()
 				outcomes = append(outcomes, outcomeOf(v, d.Ignore))
 				return failed
 			})
 		})
-		if r.Failure != nil {
-			t.Fatalf("explore: Handler: undisturbed deliveries in the order %v fail: %v", order, r.Failure)
+		if r.Failure != nil || !r.Exhausted {
+			t.Fatalf("explore: Handler: undisturbed deliveries in the order %v: %v", order, r)
 		}
 	}
 	return outcomes

@@ -100,7 +100,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 		w.mu.Unlock()
 		w.stop()
 	}
-	q.born, p.sleeps = w.clock(), false
+	q.born = time.Now()
 	w.open = append(w.open, q)
 	w.wake()
 	w.mu.Unlock()
@@ -118,7 +118,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 		if q.arrives() {
 			w.later = append(w.later, late{q, faultLate})
 		}
-		p.caller.learn(w.clock(), "gave up", q, answer{})
+		p.caller.learn(time.Now(), "gave up", q, answer{})
 	}
 	w.mu.Unlock()
 	if dead {
@@ -159,7 +159,7 @@ func (w *world) serve(q *request) answer {
 		return q.join(a)
 	}
 	if q.op == "TransactWriteItems" && a.status == http.StatusOK {
-		w.tokens = append(w.tokens, w.now().String()+string(q.body))
+		w.tokens = append(w.tokens, time.Now().String()+string(q.body))
 		slices.Sort(w.tokens)
 	}
 	if w.look() {
@@ -218,21 +218,19 @@ func (w *world) mayConflict(q *request) bool {
 		return true
 	}
 	return slices.ContainsFunc(w.open, func(o *request) bool { return o != q && q.meets(o) }) ||
-		slices.ContainsFunc(w.later, func(l late) bool { return l.request != q && q.meets(l.request) })
+		slices.ContainsFunc(w.later, func(l late) bool { return l.costs != faultTwice && l.request != q && q.meets(l.request) })
 }
 
-func (q *request) meets(o *request) bool {
+func (q *request) meets(o *request) bool { return q.meeting(o) >= 0 }
+
+// meeting returns which of the request's items the other is about, or -1.
+func (q *request) meeting(o *request) int {
 	if !q.transaction() && !o.transaction() || q.reads() && o.reads() {
-		return false
+		return -1
 	}
-	for _, a := range q.targets {
-		for _, b := range o.targets {
-			if a.Table == b.Table && a.Key.Equal(b.Key) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.IndexFunc(q.targets, func(a target.Target) bool {
+		return slices.ContainsFunc(o.targets, func(b target.Target) bool { return a.Table == b.Table && a.Key.Equal(b.Key) })
+	})
 }
 
 // refusal is an answer with an error of DynamoDB.
@@ -242,7 +240,7 @@ func refusal(status int, code string) answer {
 }
 
 // conflict is the answer to a request that met a transaction.
-func (q *request) conflict() answer {
+func (w *world) conflict(q *request) answer {
 	if !q.transaction() {
 		return refusal(http.StatusBadRequest, "TransactionConflictException")
 	}
@@ -250,7 +248,13 @@ func (q *request) conflict() answer {
 	for i := range reasons {
 		reasons[i] = map[string]string{"Code": "None"}
 	}
-	reasons[0] = map[string]string{"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}
+	at := 0
+	for _, o := range w.open {
+		if o != q {
+			at = max(at, q.meeting(o))
+		}
+	}
+	reasons[at] = map[string]string{"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}
 	body, _ := json.Marshal(map[string]any{
 		"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
 		"Message": "Transaction cancelled", "CancellationReasons": reasons,

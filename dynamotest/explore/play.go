@@ -48,13 +48,13 @@ func (p *player) play(t *testing.T) {
 		}
 	}()
 	synctest.Test(t, func(*testing.T) {
+		time.Sleep(time.Until(p.cfg.Start))
 		w := newWorld(p.cfg, p.from, p.program)
 		defer w.end()
 		if p.trace {
 			w.trace = newDrawing(w)
 			p.drawing = w.trace
 		}
-		time.Sleep(time.Until(p.cfg.Start))
 		p.run(w)
 	})
 }
@@ -170,7 +170,7 @@ func newSampler(seed, n uint64) *sampler {
 func (s *sampler) pick(_ *world, choices []choice) int {
 	s.step++
 	plain := func(c choice) bool {
-		return c.budget == free && c.label != "wait" && !strings.HasPrefix(c.label, "late")
+		return c.budget == free && c.label != "wait" && c.label != "pause" && !strings.HasPrefix(c.label, "late")
 	}
 	if s.rnd.IntN(8) == 0 {
 		return s.rnd.IntN(len(choices))

@@ -26,6 +26,8 @@ type caller struct {
 	// heard is the hash of all that the present life knows: the requests that were
 	// answered, with the answers and the times.
 	heard hash
+
+	received int // deliveries, by [Handler]
 }
 
 // lives reports whether the caller has begun, and has still to return.
@@ -46,7 +48,6 @@ type Process struct {
 	// The world's mutex guards what follows.
 	dead     bool // the process stands still
 	returned bool
-	sleeps   bool // it slept for longer than a nap
 }
 
 // Client is a client whose requests the explorer orders. It makes Config.Attempts
@@ -55,7 +56,20 @@ type Process struct {
 func (p *Process) Client() *dynamodb.Client { return p.client }
 
 // Now is the caller's clock. It stands still unless the explorer lets time pass.
-func (p *Process) Now() time.Time { return p.w.now().Add(p.caller.offset) }
+func (p *Process) Now() time.Time {
+	p.mustLive()
+	return time.Now().Add(p.caller.offset)
+}
+
+// mustLive stops the goroutine of a process that has died.
+func (p *Process) mustLive() {
+	p.w.mu.Lock()
+	dead := p.dead || p.w.done
+	p.w.mu.Unlock()
+	if dead {
+		p.w.stop()
+	}
+}
 
 // Rand is a random source that gives the same bytes in each schedule. Stores of this
 // module take it as Config.Rand. It is safe for concurrent use.
@@ -64,7 +78,7 @@ func (p *Process) Rand() io.Reader { return p.random }
 // Do has an effect outside DynamoDB, such as a message that is sent. The explorer
 // orders it like a request: the caller may die before or after it, and its reply may
 // be lost. Then Do returns an error although f was called. [View.Effects] counts the
-// effects by name.
+// effects by name. F must not make requests or wait.
 func (p *Process) Do(name string, f func() error) error {
 	q := &request{process: p, effect: name, do: f, answered: make(chan answer, 1)}
 	got, err := p.w.send(context.Background(), q)
@@ -78,6 +92,7 @@ func (p *Process) Do(name string, f func() error) error {
 // so a check that depends on the order of what callers did must read it from notes,
 // and not from variables that callers share.
 func (p *Process) Note(format string, args ...any) {
+	p.mustLive()
 	p.w.note(p.caller.name + ": " + fmt.Sprintf(format, args...))
 }
 
@@ -119,7 +134,7 @@ func (w *world) begin(c *caller) {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		})
 	})
-	c.life, c.heard = p, sum(fmt.Appendf(nil, "%s %d %d %d", c.name, life, c.offset, w.now().UnixNano()))
+	c.life, c.heard = p, sum(fmt.Appendf(nil, "%s %d %d %d", c.name, life, c.offset, time.Now().UnixNano()))
 	w.lives = append(w.lives, p)
 	go func() {
 		defer p.ends()
@@ -140,7 +155,9 @@ func (p *Process) ends() {
 		var stack [4 << 10]byte
 		p.w.broken = fmt.Errorf("%s panicked: %v\n%s", p.caller.name, cause, stack[:runtime.Stack(stack[:], false)])
 	}
-	p.w.wake()
+	if !p.dead || p.w.done {
+		p.w.wake()
+	}
 }
 
 // View is what a check sees.
@@ -164,7 +181,7 @@ func (v *View) Items(table string) []map[string]types.AttributeValue {
 }
 
 // Now is the server's clock.
-func (v *View) Now() time.Time { return v.w.now() }
+func (v *View) Now() time.Time { return time.Now() }
 
 // Notes returns the notes of all callers, in the order in which they were made.
 func (v *View) Notes() []string {

@@ -64,6 +64,9 @@ func (s randomStep) do(ctx context.Context, p *explore.Process, known int) int {
 			sum = 3*sum + number(item["n"])
 		}
 		return sum
+	case 5:
+		time.Sleep(time.Duration(s.by) * 20 * time.Second)
+		return known + p.Now().Second()
 	}
 	return known
 }
@@ -79,7 +82,7 @@ func TestReduction(t *testing.T) {
 		callers := make([][]randomStep, 2+rnd.IntN(2))
 		for i := range callers {
 			for range 1 + rnd.IntN(4-len(callers)) {
-				callers[i] = append(callers[i], randomStep{rnd.IntN(5), rnd.IntN(2), 1 + rnd.IntN(3)})
+				callers[i] = append(callers[i], randomStep{rnd.IntN(6), rnd.IntN(2), 1 + rnd.IntN(3)})
 			}
 		}
 		budgets := explore.Faults{Total: 1}

@@ -42,10 +42,10 @@ func (w *world) state() (hash, []hash) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%x %d %v %d %v %v ", w.tables, w.frozen.UnixNano(), w.used, len(w.notes), w.notes, w.effects)
+	fmt.Fprintf(&b, "%x %d %v %d %q %v ", w.tables, time.Now().UnixNano(), w.used, w.last, w.notes, w.effects)
 	var callers []hash
 	for _, c := range w.schedule.callers {
-		one := fmt.Appendf(nil, "%x %d %v %v ", c.heard, c.offset, c.lives(), c.life != nil && c.life.sleeps)
+		one := fmt.Appendf(nil, "%x %d %v %d ", c.heard, c.offset, c.lives(), c.received)
 		for _, q := range w.open {
 			if q.process == c.life {
 				one = fmt.Appendf(one, "%s%s %s %s %d;", q.op, q.effect, q.body, q.heard, q.born.UnixNano())
@@ -74,7 +74,7 @@ func (w *world) moments() []time.Time {
 	var all []time.Time
 	near := func(at time.Time) {
 		for _, then := range []time.Time{at.Add(-time.Millisecond), at.Add(time.Second)} {
-			if then.After(w.frozen) && !slices.ContainsFunc(all, then.Equal) {
+			if then.After(time.Now()) && !slices.ContainsFunc(all, then.Equal) {
 				all = append(all, then)
 			}
 		}

@@ -157,6 +157,21 @@ func TestHandler(t *testing.T) {
 	explore.Handler(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1, Unheard: 1, Total: 1}}, d, remembers)
 }
 
+// A message is delivered as often as the queue allows, and no more.
+func TestReceives(t *testing.T) {
+	t.Parallel()
+	r := explore.Explore(t, explore.Config{Server: seeded(t), Attempts: 1, Faults: explore.Faults{Deaths: 1, Throttles: 1}},
+		explore.Deliveries[string]{Messages: []string{"1"}, Receives: 2}, func(p *explore.Process) func(context.Context, string) error {
+			return func(ctx context.Context, order string) error {
+				_, err := putIfAbsent(ctx, p, order, true)
+				return err
+			}
+		})
+	if r.Failure == nil || !strings.Contains(r.Failure.Error(), "never handled after 2 deliveries") {
+		t.Errorf("%v", r)
+	}
+}
+
 // Nobody remembers the receipt of an order whose worker died: the second delivery
 // finds the order, and sends none.
 func TestHandlerThatLosesAnEffect(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 var birth = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const (
-	// nap is how long a caller's pause may be without being a choice: clocks stand
-	// still during naps. It is longer than the pauses between attempts.
+	// nap is how long time passes at least: all pauses that end within it end together,
+	// because the pauses between attempts have random lengths.
 	nap = 2 * time.Second
 	// horizon is how long the explorer waits for a caller that sleeps.
 	horizon = 30 * 24 * time.Hour
@@ -78,18 +78,16 @@ type world struct {
 	lives   []*Process
 	notes   []string
 	effects map[string]int
-	frozen  time.Time
-	moving  bool
 	done    bool
 	broken  error // what a goroutine of a caller found
 }
 
 func newWorld(cfg *Config, from *dynamotest.Snapshot, program func(*Schedule)) *world {
 	w := &world{
-		cfg: cfg, last: -1, frozen: cfg.Start, effects: map[string]int{}, instants: []time.Time{cfg.Start},
+		cfg: cfg, last: -1, effects: map[string]int{}, instants: []time.Time{cfg.Start},
 		over: make(chan struct{}), signal: make(chan struct{}, 1),
 	}
-	w.server = dynamotest.NewServer(&dynamotest.Config{From: from, Now: w.now})
+	w.server = dynamotest.NewServer(&dynamotest.Config{From: from})
 	w.raw = w.server.Client()
 	w.look()
 	w.define()
@@ -116,21 +114,6 @@ func (w *world) define() {
 		}
 		w.ttl[def.Table.TableName] = def.TimeToLive
 	}
-}
-
-// now is the server's clock.
-func (w *world) now() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.clock()
-}
-
-// clock is now, with w.mu held.
-func (w *world) clock() time.Time {
-	if w.moving {
-		return time.Now()
-	}
-	return w.frozen
 }
 
 func (w *world) note(text string) {
@@ -176,27 +159,10 @@ func (w *world) remains(p *Process) bool {
 	return !p.returned
 }
 
-// settle waits until every caller has sent a request, has returned, or sleeps for
-// longer than a nap. Clocks stand still meanwhile, because the length of a pause
-// between attempts is random.
+// settle waits until every caller has sent a request, has returned, or sleeps. The
+// bubble's clock, which is everybody's, stands still meanwhile.
 func (w *world) settle() {
-	for {
-		synctest.Wait()
-		if !w.napping() {
-			break
-		}
-		select {
-		case <-w.signal:
-		case <-time.After(nap):
-			w.mu.Lock()
-			for _, c := range w.schedule.callers {
-				if w.idle(c) {
-					c.life.sleeps = true
-				}
-			}
-			w.mu.Unlock()
-		}
-	}
+	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	slices.SortStableFunc(w.open, func(a, b *request) int {
@@ -215,10 +181,11 @@ func (w *world) idle(c *caller) bool {
 	return c.lives() && !slices.ContainsFunc(w.open, func(q *request) bool { return q.process == c.life })
 }
 
-func (w *world) napping() bool {
+// pausing reports whether a caller sleeps.
+func (w *world) pausing() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.schedule.callers, func(c *caller) bool { return w.idle(c) && !c.life.sleeps })
+	return slices.ContainsFunc(w.schedule.callers, w.idle)
 }
 
 // living reports whether a caller has still to return.
@@ -230,25 +197,22 @@ func (w *world) living() bool {
 
 // move lets time pass until then.
 func (w *world) move(then time.Time) {
-	w.pass(func() { time.Sleep(time.Until(then)) }, then)
+	w.pass(func() { time.Sleep(time.Until(then)) })
 }
 
 // wait lets time pass until a caller sends a request or returns.
 func (w *world) wait() {
-	acted := true
-	w.pass(func() {
-		select {
-		case <-w.signal:
-		default:
-		}
+	acted := w.pass(func() {
+		began := time.Now()
 		timer := time.NewTimer(horizon)
 		defer timer.Stop()
 		select {
 		case <-w.signal:
+			w.wake() // for pass
 		case <-timer.C:
-			acted = false
 		}
-	}, time.Time{})
+		time.Sleep(nap - time.Since(began))
+	})
 	if acted {
 		return
 	}
@@ -257,6 +221,9 @@ func (w *world) wait() {
 		w.wrong = errors.New(w.sleepers() + " waits for something that never comes")
 	}
 }
+
+// pause lets the pauses of callers end while requests are open.
+func (w *world) pause() { w.void = !w.pass(func() { time.Sleep(nap) }) }
 
 func (w *world) sleepers() string {
 	var names []string
@@ -268,21 +235,21 @@ func (w *world) sleepers() string {
 	return strings.Join(names, ", ")
 }
 
-// pass moves the clocks with the bubble's while sleep runs.
-func (w *world) pass(sleep func(), atLeast time.Time) {
-	w.mu.Lock()
-	w.moving = true
-	w.mu.Unlock()
+// pass lets time pass while sleep runs, and reports whether a caller did something.
+func (w *world) pass(sleep func()) (acted bool) {
+	select {
+	case <-w.signal:
+	default:
+	}
 	sleep()
 	synctest.Wait()
-	w.mu.Lock()
-	w.moving = false
-	w.frozen = time.Now()
-	if w.frozen.Before(atLeast) {
-		w.frozen = atLeast
+	w.instants = append(w.instants, time.Now())
+	select {
+	case <-w.signal:
+		return true
+	default:
+		return false
 	}
-	w.instants = append(w.instants, w.frozen)
-	w.mu.Unlock()
 }
 
 // kill ends a life without a further step of it, and begins the next.
@@ -305,7 +272,7 @@ func (w *world) kill(p *Process) {
 func (w *world) answer(q *request, what string, a answer) {
 	w.mu.Lock()
 	w.remove(q)
-	q.process.caller.learn(w.clock(), what, q, a)
+	q.process.caller.learn(time.Now(), what, q, a)
 	w.mu.Unlock()
 	q.answered <- a
 }

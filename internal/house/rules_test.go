@@ -51,8 +51,10 @@ var rules = []struct {
 		}),
 	},
 	{
-		rule:   "a test sleeps in a bubble of testing/synctest only",
-		covers: func(f source) bool { return f.test && !f.imports("testing/synctest") && !f.imports(module+"/dynamotest/explore") },
+		rule: "a test sleeps in a bubble of testing/synctest only",
+		covers: func(f source) bool {
+			return f.test && !f.imports("testing/synctest") && !f.imports(module+"/dynamotest/explore")
+		},
 		breaks: selectors(func(of, name string) bool { return of == "time" && name == "Sleep" }),
 	},
 	{

@@ -179,7 +179,9 @@ func (c *Classifier) post(ctx context.Context, body []byte, b *bill) (string, er
 	}
 	defer response.Body.Close()
 	if code := response.StatusCode; code != http.StatusOK {
-		b.unknown-- // a refusal is not paid
+		if code != http.StatusBadGateway && code != http.StatusGatewayTimeout {
+			b.unknown-- // a refusal is not paid, unlike an answer that a gateway lost
+		}
 		err := fmt.Errorf("the API answered %d", code)
 		if code == http.StatusTooManyRequests || code >= http.StatusInternalServerError {
 			err = &passingError{err, retryAfter(response.Header.Get("Retry-After"))}

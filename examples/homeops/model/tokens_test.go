@@ -29,6 +29,7 @@ func TestWhatAQuestionTakes(t *testing.T) {
 		"answered":                   {[]int{200}, 0, 366},
 		"refused":                    {[]int{400}, 0, 0},
 		"failing":                    {[]int{500, 503}, 0, 0},
+		"lost by a gateway":          {[]int{504, 502}, 2, 0},
 		"answered the second time":   {[]int{500, 200}, 0, 366},
 		"not reached":                {[]int{dial, dial}, 0, 0},
 		"cut, then answered":         {[]int{0, 200}, 1, 366},

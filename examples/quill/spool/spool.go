@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,11 +173,16 @@ func (s *Spool) Each(settle func(Entry) bool) error {
 	if err != nil {
 		return err
 	}
+	for name, size := range s.stays() {
+		if !slices.Contains(names, name) { // somebody else erased it
+			_ = s.erase(name, size)
+		}
+	}
 	at, _ := slices.BinarySearch(names, s.from)
 	s.from = ""
 	var errs []error
 	for _, name := range slices.Concat(names[at:], names[:at]) {
-		if size, ok := s.settled[name]; ok {
+		if size, ok := s.stays()[name]; ok {
 			errs = append(errs, s.erase(name, size))
 			continue
 		}
@@ -202,22 +208,34 @@ func (s *Spool) Each(settle func(Entry) bool) error {
 
 // erase erases a settled file. If it cannot, it returns the error the first time.
 func (s *Spool) erase(name string, size int64) error {
-	if err := os.Remove(filepath.Join(s.path, name)); err != nil {
-		_, told := s.settled[name]
-		s.settled[name] = size
-		if told {
-			return nil
-		}
-		return fmt.Errorf("spool: a settled entry stays, and is settled again by the next process: %w", err)
+	err := os.Remove(filepath.Join(s.path, name))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, told := s.settled[name]
+	switch {
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		delete(s.settled, name)
+		s.bytes -= size
+		return nil
+	case told:
+		return nil
 	}
-	delete(s.settled, name)
-	s.reserve(-size)
-	return nil
+	s.settled[name] = size
+	return fmt.Errorf("spool: a settled entry stays, and is settled again by the next process: %w", err)
+}
+
+// stays returns the settled files that could not be erased, with their sizes.
+func (s *Spool) stays() map[string]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.settled)
 }
 
 // Len returns how many entries wait.
 func (s *Spool) Len() (int, error) {
 	names, err := s.names()
+	stays := s.stays()
+	names = slices.DeleteFunc(names, func(name string) bool { _, ok := stays[name]; return ok })
 	return len(names), err
 }
 
