@@ -103,15 +103,25 @@ func (d *Deliveries[M]) work(ctx context.Context, p *Process, m M, start func(*P
 	}
 	handle := start(p)
 	for err := error(nil); ; time.Sleep(d.Visibility) {
-		if p.caller.received == d.Receives {
+		if !p.receives(d.Receives) {
 			p.Note("%s after %d deliveries: %v", neverHandled, d.Receives, err)
 			return
 		}
-		p.caller.received++
 		if err = handle(ctx, m); err == nil || ctx.Err() != nil {
 			return
 		}
 	}
+}
+
+// receives counts a delivery, unless there were so many already.
+func (p *Process) receives(most int) bool {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	if p.caller.received == most {
+		return false
+	}
+	p.caller.received++
+	return true
 }
 
 // serially returns the outcome of every order of undisturbed deliveries.
