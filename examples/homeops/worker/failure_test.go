@@ -41,7 +41,7 @@ func TestPoisonIsRefused(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	dead := b.queue.Dead()
-	if len(dead) != 3 || !strings.Contains(dead[0].Attributes[queue.Reason], "ahead of the clock") || !strings.Contains(dead[1].Attributes[queue.Reason], "not an update") {
+	if len(dead) != 3 || !strings.Contains(dead[0].Attributes[queue.Reason], "worker: date lies more than") || !strings.Contains(dead[1].Attributes[queue.Reason], "not an update") {
 		t.Errorf("dead letters: %+v", dead)
 	}
 	if rows := b.tables(); len(rows) != 0 {

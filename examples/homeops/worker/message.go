@@ -48,6 +48,9 @@ func (w *Worker) read(m telegram.Message, raw string) (msg, error) {
 	if err != nil {
 		return msg{}, err
 	}
+	if err := ev.Check("worker", "date", w.Now()); err != nil {
+		return msg{}, err
+	}
 	person, signed := m.Author()
 	read := msg{Message: m, raw: raw, chat: chat, scope: chat, person: person, signed: signed && !person.IsBot, event: ev}
 	read.asked = w.answered(read)
