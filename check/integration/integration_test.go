@@ -40,8 +40,10 @@ func TestSuitesOnDynamoDBLocal(t *testing.T) {
 		}
 		t.Skipf("NOTHING RAN ON %s, for no container engine answers (-required makes this a failure): %v", *image, err)
 	}
+	// With another encoding, which an image may have, it garbles the letters of string sets.
+	utf8 := testcontainers.WithEnv(map[string]string{"JAVA_TOOL_OPTIONS": "-Dfile.encoding=UTF-8"})
 	container, err := dynamodb.Run(t.Context(), *image,
-		dynamodb.WithDisableTelemetry(), testcontainers.WithCmdArgs("-inMemory"))
+		dynamodb.WithDisableTelemetry(), testcontainers.WithCmdArgs("-inMemory"), utf8)
 	testcontainers.CleanupContainer(t, container)
 	if err != nil {
 		t.Fatal(err)
