@@ -29,10 +29,12 @@ const (
 // choice is something that may happen next.
 type choice struct {
 	label  string
-	text   string // for the drawing
+	about  string // the request, for the drawing
+	text   string // what becomes of it, for the drawing
 	caller int    // -1 for none
 	cost   int    // how far it is from a run in which nothing happens
 	budget int    // that it takes from, or free
+	goesOn bool   // it is the plain way on for the caller
 	do     func()
 }
 
@@ -73,13 +75,13 @@ func (w *world) choices() []choice {
 	switch {
 	case len(w.open) > 0:
 	case w.living():
-		all = append(all, choice{"wait", "time passes", -1, 0, free, w.wait})
+		all = append(all, choice{label: "wait", text: "time passes", caller: -1, budget: free, do: w.wait})
 	default:
-		all = append(all, choice{"end", "all have returned", -1, 0, free, func() { w.finished = true }})
+		all = append(all, choice{label: "end", text: "all have returned", caller: -1, budget: free, do: func() { w.finished = true }})
 	}
 	all = append(all, w.arrivals()...)
 	if len(w.open) > 0 && w.pausing() {
-		all = append(all, choice{"pause", "a pause ends", -1, 1, free, w.pause})
+		all = append(all, choice{label: "pause", text: "a pause ends", caller: -1, cost: 1, budget: free, do: w.pause})
 	}
 	if len(w.open) > 0 && w.left(move) {
 		all = append(all, w.moves()...)
@@ -97,21 +99,21 @@ func (errExpired) CanceledError() bool { return true }
 // fates are what may become of a request that waits.
 func (w *world) fates(q *request, label string) []choice {
 	c := q.process.caller
-	cost := 0
-	goesOn := slices.ContainsFunc(w.open, func(o *request) bool { return o.process.caller.index == w.last })
-	if goesOn && c.index != w.last {
-		cost = 1
-	}
+	cost := w.changing(c)
+	plain := choice{label: label, about: q.String(), caller: c.index, cost: cost, budget: free, goesOn: true}
 	if q.arrives() && time.Since(q.born) > w.cfg.Faults.LateWithin {
-		return []choice{{label + ":lost", "× it is too late to arrive", c.index, cost, free, func() { w.answer(q, "lost", answer{err: errExpired{}}) }}}
+		plain.label, plain.text = label+":lost", "× it is too late to arrive"
+		plain.do = func() { w.answer(q, "lost", answer{err: errExpired{}}) }
+		return []choice{plain}
 	}
-	all := []choice{{label, "", c.index, cost, free, func() { w.answer(q, "reply", w.serve(q)) }}}
+	plain.do = func() { w.answer(q, "reply", w.serve(q)) }
+	all := []choice{plain}
 	if q.begins {
 		return all
 	}
 	add := func(suffix, text string, budget int, do func()) {
 		if w.left(budget) {
-			all = append(all, choice{label + ":" + suffix, text, c.index, cost + 1, budget, do})
+			all = append(all, choice{label: label + ":" + suffix, about: plain.about, text: text, caller: c.index, cost: cost + 1, budget: budget, do: do})
 		}
 	}
 	if q.arrives() {
@@ -149,31 +151,38 @@ func (w *world) fates(q *request, label string) []choice {
 			w.answer(q, "500", failed)
 		})
 	}
-	return append(all, w.readings(q, label, cost+1)...)
+	w.readings(q, add)
+	return all
 }
 
-// readings are the fates of requests about several items, or about an earlier state.
-func (w *world) readings(q *request, label string, cost int) []choice {
-	var all []choice
-	caller := q.process.caller.index
-	if w.left(faultOldRead) && q.mayBeOld() {
+// changing returns 1 if another caller moved last and could go on, else 0.
+func (w *world) changing(to *caller) int {
+	if to.index != w.last && slices.ContainsFunc(w.open, func(o *request) bool { return o.process.caller.index == w.last }) {
+		return 1
+	}
+	return 0
+}
+
+// readings adds the fates of requests about several items, or about an earlier state.
+func (w *world) readings(q *request, add func(suffix, text string, budget int, do func())) {
+	if q.mayBeOld() {
 		for back := 1; back < min(len(w.versions), 4); back++ {
-			all = append(all, choice{fmt.Sprintf("%s:old%d", label, back), fmt.Sprintf("shows the state %d writes ago", back), caller, cost, faultOldRead, func() {
+			add(fmt.Sprintf("old%d", back), fmt.Sprintf("shows the state %d writes ago", back), faultOldRead, func() {
 				past := dynamotest.NewServer(&dynamotest.Config{From: w.versions[len(w.versions)-1-back].of})
 				w.answer(q, "old", q.join(w.perform(past, q)))
-			}})
+			})
 		}
 	}
-	if w.left(faultCut) {
-		if first, _ := q.cuttable(); first != nil {
-			all = append(all, choice{label + ":cut", "its first item only; the others follow", caller, cost, faultCut, func() {
-				if a, whole := w.cut(q); whole {
-					w.answer(q, "reply", a)
-				}
-			}})
-		}
+	if !w.left(faultCut) { // before the request is parsed
+		return
 	}
-	return all
+	if first, _ := q.cuttable(); first != nil {
+		add("cut", "its first item only; the others follow", faultCut, func() {
+			if a, whole := w.cut(q); whole {
+				w.answer(q, "reply", a)
+			}
+		})
+	}
 }
 
 // arrivals are the requests that may arrive although nobody waits for them.
@@ -192,7 +201,7 @@ func (w *world) arrivals() []choice {
 		if !w.left(l.costs) {
 			continue
 		}
-		all = append(all, choice{fmt.Sprintf("late%d", i+1), "arrives, and nobody hears the reply", l.process.caller.index, 1, l.costs, func() {
+		all = append(all, choice{label: fmt.Sprintf("late%d", i+1), about: l.String(), text: "arrives, and nobody hears the reply", caller: l.process.caller.index, cost: 1, budget: l.costs, do: func() {
 			w.later = slices.Delete(w.later, i, i+1)
 			w.serve(l.request)
 		}})
@@ -202,28 +211,34 @@ func (w *world) arrivals() []choice {
 
 // moves are the ways in which time may pass, while requests wait.
 func (w *world) moves() []choice {
-	all := []choice{{"wait", "time passes until a timer", -1, 1, move, w.wait}}
+	var all []choice
+	add := func(label, text string, do func()) {
+		all = append(all, choice{label: label, text: text, caller: -1, cost: 1, budget: move, do: do})
+	}
+	add("wait", "time passes until a timer", w.wait)
 	for _, then := range w.moments() {
-		label := "@" + then.Sub(w.cfg.Start).String()
-		all = append(all, choice{label, "it is " + then.UTC().Format("2 January 15:04:05.000"), -1, 1, move, func() { w.move(then) }})
+		add("@"+then.Sub(w.cfg.Start).String(), "it is "+then.UTC().Format("2 January 15:04:05.000"), func() { w.move(then) })
 	}
 	if w.server.Fork().ExpireTTL() > 0 {
-		all = append(all, choice{"sweep", "TTL deletes what has expired", -1, 1, move, func() {
+		add("sweep", "TTL deletes what has expired", func() {
 			w.server.ExpireTTL()
 			if w.look() {
 				w.check()
 			}
-		}})
+		})
 	}
 	return all
 }
 
 // clocks are the choices before a caller begins.
 func (w *world) clocks(c *caller) []choice {
-	all := []choice{{c.name + "@0", "its clock is right", c.index, 0, free, func() {}}}
+	all := []choice{{label: c.name + "@0", about: "its clock is right", caller: c.index, budget: free, do: func() {}}}
 	if w.left(faultClock) {
 		for _, off := range []time.Duration{w.cfg.Faults.ClockOff, -w.cfg.Faults.ClockOff} {
-			all = append(all, choice{c.name + "@" + off.String(), "its clock is " + off.String() + " off", c.index, 1, faultClock, func() { c.offset = off }})
+			all = append(all, choice{
+				label: c.name + "@" + off.String(), about: "its clock is " + off.String() + " off",
+				caller: c.index, cost: 1, budget: faultClock, do: func() { c.offset = off },
+			})
 		}
 	}
 	return all

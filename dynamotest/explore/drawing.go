@@ -38,7 +38,7 @@ func newDrawing(w *world) *drawing {
 }
 
 // step adds a choice, before it happens.
-func (d *drawing) step(w *world, c choice) {
+func (d *drawing) step(c choice) {
 	at := time.Now().UTC().Format("15:04:05.000")
 	if at != d.at && d.at != "" && !d.told {
 		d.row("", -1, "── it is "+at)
@@ -51,38 +51,7 @@ func (d *drawing) step(w *world, c choice) {
 		d.row(n, -1, "── "+c.text)
 		return
 	}
-	what := w.about(c.label)
-	if what == "" {
-		what = c.label
-	}
-	if c.text != "" {
-		what += " " + c.text
-	}
-	d.row(n, c.caller, what)
-}
-
-// about describes the request of a label.
-func (w *world) about(label string) string {
-	of, _, _ := strings.Cut(label, ":")
-	if strings.HasPrefix(label, "late") {
-		var i int
-		if _, err := fmt.Sscanf(label, "late%d", &i); err == nil && i <= len(w.later) {
-			return w.later[i-1].String()
-		}
-	}
-	caller, nth, _ := strings.Cut(of, "-")
-	n := 1
-	if nth != "" {
-		_, _ = fmt.Sscanf(nth, "%d", &n)
-	}
-	for _, q := range w.open {
-		if q.process.caller.name == caller {
-			if n--; n == 0 {
-				return q.String()
-			}
-		}
-	}
-	return ""
+	d.row(n, c.caller, strings.TrimSpace(c.about+" "+c.text))
 }
 
 // String says what the request is about.
@@ -177,18 +146,16 @@ func (d *drawing) change(before, after []byte) {
 	}
 	var changed []string
 	for line := range bytes.Lines(after) {
-		var entry struct{ Item map[string]map[string]any }
 		if stood[string(line)] {
 			delete(stood, string(line))
-		} else if json.Unmarshal(line, &entry) == nil && entry.Item != nil {
-			changed = append(changed, plain(map[string]any{"M": widen(entry.Item)}))
+		} else if item := itemOf(line); item != "" {
+			changed = append(changed, item)
 		}
 	}
 	if len(changed) == 0 {
 		for line := range stood {
-			var entry struct{ Item map[string]map[string]any }
-			if json.Unmarshal([]byte(line), &entry) == nil && entry.Item != nil {
-				changed = append(changed, "deleted "+plain(map[string]any{"M": widen(entry.Item)}))
+			if item := itemOf([]byte(line)); item != "" {
+				changed = append(changed, "deleted "+item)
 			}
 		}
 		slices.Sort(changed)
@@ -197,12 +164,13 @@ func (d *drawing) change(before, after []byte) {
 	*last += " " + strings.Join(changed, " ")
 }
 
-func widen(item map[string]map[string]any) map[string]any {
-	wide := make(map[string]any, len(item))
-	for name, value := range item {
-		wide[name] = value
+// itemOf shows the item of a line of a dump, "" if the line is a table's.
+func itemOf(line []byte) string {
+	var entry struct{ Item map[string]any }
+	if json.Unmarshal(line, &entry) != nil || entry.Item == nil {
+		return ""
 	}
-	return wide
+	return plain(map[string]any{"M": entry.Item})
 }
 
 func pad(text string, to int) string {

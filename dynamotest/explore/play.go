@@ -27,17 +27,16 @@ type player struct {
 	from    *dynamotest.Snapshot
 	program func(*Schedule)
 	script  []string
-	pick    func(w *world, choices []choice) int // the first choice if it is nil
-	seen    func(hash) bool                      // ends the schedule after the script; may be nil
-	expect  *point                               // the state before the script's last choice; may be nil
+	pick    func([]choice) int // the first choice if it is nil
+	seen    func(hash) bool    // ends the schedule after the script; may be nil
+	expect  *point             // the state before the script's last choice; may be nil
 	trace   bool
 
 	progress func(what string)
 
-	points   []point // all
-	err      error   // what a check or the explorer found
-	diverged bool    // err is that the program did something else than before
-	drawing  *drawing
+	points  []point // all
+	err     error   // what a check or the explorer found
+	drawing *drawing
 }
 
 // play runs the schedule in a bubble of its own.
@@ -102,13 +101,12 @@ func (p *player) choose(w *world, choices []choice) bool {
 	case n < len(p.script):
 		if now.chosen = slices.Index(now.labels, p.script[n]); now.chosen < 0 {
 			p.err = fmt.Errorf("step %d of the schedule is %q, but what may happen is %s", n+1, p.script[n], strings.Join(now.labels, ", "))
-			p.diverged = true
 			return false
 		}
 	case p.seen != nil && p.seen(now.state):
 		return false
 	case p.pick != nil:
-		now.chosen = p.pick(w, choices)
+		now.chosen = p.pick(choices)
 	}
 	p.points = append(p.points, now)
 	c := choices[now.chosen]
@@ -116,7 +114,7 @@ func (p *player) choose(w *world, choices []choice) bool {
 		p.progress(c.label)
 	}
 	if w.trace != nil {
-		w.trace.step(w, c)
+		w.trace.step(c)
 	}
 	w.take(c)
 	return true
@@ -132,18 +130,17 @@ func (p *player) diverge(w *world, now point) {
 			break
 		}
 	}
-	p.diverged = true
 	p.err = fmt.Errorf("%s did not do the same as in an earlier schedule that began in the same way: "+
 		"does it use a clock, a random source or a goroutine that the explorer does not know?", who)
 }
 
-// script returns the choices that were made.
-func (p *player) made() []string {
-	var made []string
-	for _, at := range p.points {
-		made = append(made, at.labels[at.chosen])
+// made returns the choices that were made.
+func made(points []point) []string {
+	labels := make([]string, len(points))
+	for i, at := range points {
+		labels[i] = at.labels[at.chosen]
 	}
-	return made
+	return labels
 }
 
 // sampler chooses as PCT does: the caller of the highest priority goes on, and at a few
@@ -167,17 +164,14 @@ func newSampler(seed, n uint64) *sampler {
 	return s
 }
 
-func (s *sampler) pick(_ *world, choices []choice) int {
+func (s *sampler) pick(choices []choice) int {
 	s.step++
-	plain := func(c choice) bool {
-		return c.budget == free && c.label != "wait" && c.label != "pause" && !strings.HasPrefix(c.label, "late")
-	}
 	if s.rnd.IntN(8) == 0 {
 		return s.rnd.IntN(len(choices))
 	}
 	best := -1
 	for i, c := range choices {
-		if !plain(c) || c.caller < 0 {
+		if !c.goesOn {
 			continue
 		}
 		if _, ok := s.priorities[c.caller]; !ok {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -187,16 +189,12 @@ func (v *View) Now() time.Time { return time.Now() }
 func (v *View) Notes() []string {
 	v.w.mu.Lock()
 	defer v.w.mu.Unlock()
-	return append([]string(nil), v.w.notes...)
+	return slices.Clone(v.w.notes)
 }
 
 // Effects returns how often each effect of [Process.Do] happened, by name.
 func (v *View) Effects() map[string]int {
 	v.w.mu.Lock()
 	defer v.w.mu.Unlock()
-	effects := make(map[string]int, len(v.w.effects))
-	for name, n := range v.w.effects {
-		effects[name] = n
-	}
-	return effects
+	return maps.Clone(v.w.effects)
 }

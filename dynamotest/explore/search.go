@@ -90,9 +90,7 @@ func (s *search) run() Report {
 		}
 		s.tell()
 	}
-	for _, queue := range s.queues {
-		s.report.Left += len(queue)
-	}
+	s.report.Left = s.left()
 	s.report.Exhausted = s.report.Left == 0 && s.report.Failure == nil
 	if s.report.Left > 0 && s.report.Failure == nil {
 		s.sample()
@@ -110,6 +108,15 @@ func (s *search) next(most int) (branches []branch, cost int) {
 		}
 	}
 	return nil, 0
+}
+
+// left counts the branches that are still to run.
+func (s *search) left() int {
+	left := 0
+	for _, queue := range s.queues {
+		left += len(queue)
+	}
+	return left
 }
 
 // within reports whether schedules may begin.
@@ -156,23 +163,19 @@ func (s *search) absorb(p *player, cost int) bool {
 
 // branch adds a branch after some points.
 func (s *search) branch(points []point, at *point, label string, cost int) {
-	script := make([]string, 0, len(points)+1)
-	for _, p := range points {
-		script = append(script, p.labels[p.chosen])
-	}
 	for len(s.queues) <= cost {
 		s.queues = append(s.queues, nil)
 	}
-	s.queues[cost] = append(s.queues[cost], branch{append(script, label), at})
+	s.queues[cost] = append(s.queues[cost], branch{append(made(points), label), at})
 }
 
 // fail reports a failure, after the schedule has run once more for the drawing.
 func (s *search) fail(p *player) {
-	made := p.made()
-	again := s.player(made)
+	schedule := made(p.points)
+	again := s.player(schedule)
 	again.trace = true
 	again.play(s.t)
-	f := &Failure{Err: p.err, Schedule: strings.Join(made, ","), Drawing: again.drawing.String()}
+	f := &Failure{Err: p.err, Schedule: strings.Join(schedule, ","), Drawing: again.drawing.String()}
 	if again.err == nil {
 		f.Err = fmt.Errorf("%w (the same schedule once more did not fail: does a check read what callers of other schedules write?)", p.err)
 	}
@@ -182,11 +185,7 @@ func (s *search) fail(p *player) {
 // replay runs one schedule.
 func (s *search) replay(schedule string) Report {
 	defer s.watch()()
-	var script []string
-	if schedule != "-" {
-		script = strings.Split(schedule, ",")
-	}
-	p := s.player(script)
+	p := s.player(strings.Split(schedule, ","))
 	p.trace = true
 	p.play(s.t)
 	s.report.Schedules = 1
@@ -226,11 +225,7 @@ func (s *search) tell() {
 		return
 	}
 	s.told = time.Now()
-	left := 0
-	for _, queue := range s.queues {
-		left += len(queue)
-	}
-	s.t.Logf("explore: %d schedules, %d states, %d schedules to go, after %v", s.report.Schedules, len(s.seen), left, time.Since(s.begun).Round(time.Second))
+	s.t.Logf("explore: %d schedules, %d states, %d schedules to go, after %v", s.report.Schedules, len(s.seen), s.left(), time.Since(s.begun).Round(time.Second))
 }
 
 // watch panics if no schedule makes a step for long: a bubble hangs, and nothing can

@@ -50,7 +50,8 @@ type Options struct {
 	Now    func() time.Time
 	Queue  queue.Queue
 	// Classifier opens the classifier, which may read the chats' phrases and has
-	// limits of its own. Its answers are stored: see package once. Defaults to classify.Words.
+	// limits of its own. Its answers are stored: see package once. Defaults to
+	// classify.Words.
 	Classifier func(*alias.Store, *counter.Store) (classify.Classifier, error)
 	Sender     telegram.Sender
 	Log        *slog.Logger
@@ -151,8 +152,8 @@ func (a *App) Tables(ttl bool) []schema.Table {
 }
 
 // Stores returns the stores for the policy of the worker, each with the calls that the
-// worker makes. What only the page, personal, the
-// commands and a model call is not among them: a model's calls need no other rights.
+// worker makes. What only the page, personal, the commands and a model call is not among
+// them: a model's calls need no other rights.
 func (a *App) Stores() []schema.Store {
 	only := schema.Only
 	return []schema.Store{

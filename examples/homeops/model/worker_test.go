@@ -110,7 +110,7 @@ var (
 	nonces  = regexp.MustCompile(`~[\w+/=-]+`)
 )
 
-// tables are all rows but that of the tokens: a crash leaves a hold in it.
+// tables returns all rows except the counter of tokens, where a crash leaves a hold.
 func (h *house) tables() map[string]string {
 	h.t.Helper()
 	all := map[string]string{}

@@ -177,7 +177,8 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 
 // suggest says what somebody usually does now, unless they mostly ignore that or it
 // would disturb. It is one of the day's replies, and leaves the last of them to who does
-// something. Who is meant is noted first: the day's end asks what came of it, and a redelivery means nobody else.
+// something. Who is meant is noted first: the day's end asks what came of it, and a
+// redelivery means nobody else.
 func (w *Worker) suggest(ctx context.Context, d delivery, m msg) error {
 	if w.Now().Sub(m.Time()) > time.Hour {
 		d.report.Silent = silentOld
