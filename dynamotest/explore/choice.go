@@ -29,12 +29,12 @@ const (
 // choice is something that may happen next.
 type choice struct {
 	label  string
-	about  string // the request, for the drawing
-	text   string // what becomes of it, for the drawing
-	caller int    // -1 for none
-	cost   int    // how far it is from a run in which nothing happens
-	budget int    // that it takes from, or free
-	goesOn bool   // it is the plain way on for the caller
+	about  *request // that it is about, or nil
+	text   string   // what happens, for the drawing
+	caller int      // -1 for none
+	cost   int      // how far it is from a run in which nothing happens
+	budget int      // that it takes from, or free
+	goesOn bool     // it is the plain way on for the caller
 	do     func()
 }
 
@@ -61,15 +61,25 @@ func (w *world) choices() []choice {
 	if w.finished {
 		return nil
 	}
-	var all []choice
+	all := w.beginnings()
+	if len(all) > 0 && !w.left(move) && !w.cfg.Full {
+		return all
+	}
+	later := min(1, len(all)) // what it costs to begin later
 	names := map[int]int{}
 	for _, q := range w.open {
+		if q.begins {
+			continue
+		}
 		c := q.process.caller
 		label := c.name
 		if names[c.index]++; names[c.index] > 1 {
 			label = fmt.Sprintf("%s-%d", c.name, names[c.index])
 		}
-		all = append(all, w.fates(q, label)...)
+		for _, f := range w.fates(q, label) {
+			f.cost += later
+			all = append(all, f)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b choice) int { return a.cost - b.cost })
 	switch {
@@ -89,6 +99,23 @@ func (w *world) choices() []choice {
 	return all
 }
 
+// beginnings are the lives that may begin now. A life reads its clock first, so it
+// begins as soon as time has passed, in the order of the callers: later, or in another
+// order, would be the same. If time cannot be moved any more, all begin.
+func (w *world) beginnings() []choice {
+	var all []choice
+	for _, q := range w.open {
+		c := q.process.caller
+		if q.begins && (c.index >= w.beginners || !w.left(move) || w.cfg.Full) {
+			all = append(all, choice{label: c.name, about: q, caller: c.index, budget: free, goesOn: true, do: func() {
+				w.beginners = c.index + 1
+				w.answer(q, "reply", answer{})
+			}})
+		}
+	}
+	return all
+}
+
 // errExpired is the error of a request that waited until it could not arrive any more.
 // The SDK does not send such a request again: its call is over, too.
 type errExpired struct{}
@@ -100,7 +127,7 @@ func (errExpired) CanceledError() bool { return true }
 func (w *world) fates(q *request, label string) []choice {
 	c := q.process.caller
 	cost := w.changing(c)
-	plain := choice{label: label, about: q.String(), caller: c.index, cost: cost, budget: free, goesOn: true}
+	plain := choice{label: label, about: q, caller: c.index, cost: cost, budget: free, goesOn: true}
 	if q.arrives() && time.Since(q.born) > w.cfg.Faults.LateWithin {
 		plain.label, plain.text = label+":lost", "× it is too late to arrive"
 		plain.do = func() { w.answer(q, "lost", answer{err: errExpired{}}) }
@@ -108,12 +135,9 @@ func (w *world) fates(q *request, label string) []choice {
 	}
 	plain.do = func() { w.answer(q, "reply", w.serve(q)) }
 	all := []choice{plain}
-	if q.begins {
-		return all
-	}
 	add := func(suffix, text string, budget int, do func()) {
 		if w.left(budget) {
-			all = append(all, choice{label: label + ":" + suffix, about: plain.about, text: text, caller: c.index, cost: cost + 1, budget: budget, do: do})
+			all = append(all, choice{label: label + ":" + suffix, about: q, text: text, caller: c.index, cost: cost + 1, budget: budget, do: do})
 		}
 	}
 	if q.arrives() {
@@ -201,7 +225,7 @@ func (w *world) arrivals() []choice {
 		if !w.left(l.costs) {
 			continue
 		}
-		all = append(all, choice{label: fmt.Sprintf("late%d", i+1), about: l.String(), text: "arrives, and nobody hears the reply", caller: l.process.caller.index, cost: 1, budget: l.costs, do: func() {
+		all = append(all, choice{label: fmt.Sprintf("late%d", i+1), about: l.request, text: "arrives, and nobody hears the reply", caller: l.process.caller.index, cost: 1, budget: l.costs, do: func() {
 			w.later = slices.Delete(w.later, i, i+1)
 			w.serve(l.request)
 		}})
@@ -232,11 +256,11 @@ func (w *world) moves() []choice {
 
 // clocks are the choices before a caller begins.
 func (w *world) clocks(c *caller) []choice {
-	all := []choice{{label: c.name + "@0", about: "its clock is right", caller: c.index, budget: free, do: func() {}}}
+	all := []choice{{label: c.name + "@0", text: "its clock is right", caller: c.index, budget: free, do: func() {}}}
 	if w.left(faultClock) {
 		for _, off := range []time.Duration{w.cfg.Faults.ClockOff, -w.cfg.Faults.ClockOff} {
 			all = append(all, choice{
-				label: c.name + "@" + off.String(), about: "its clock is " + off.String() + " off",
+				label: c.name + "@" + off.String(), text: "its clock is " + off.String() + " off",
 				caller: c.index, cost: 1, budget: faultClock, do: func() { c.offset = off },
 			})
 		}
@@ -252,5 +276,6 @@ func (w *world) take(c choice) {
 	if c.caller >= 0 {
 		w.last = c.caller
 	}
+	w.beginners = len(w.schedule.callers)
 	c.do()
 }

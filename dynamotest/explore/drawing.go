@@ -51,7 +51,11 @@ func (d *drawing) step(c choice) {
 		d.row(n, -1, "── "+c.text)
 		return
 	}
-	d.row(n, c.caller, strings.TrimSpace(c.about+" "+c.text))
+	about := ""
+	if c.about != nil {
+		about = c.about.String()
+	}
+	d.row(n, c.caller, strings.TrimSpace(about+" "+c.text))
 }
 
 // String says what the request is about.

@@ -143,9 +143,6 @@ func (w *world) remove(q *request) {
 
 // serve lets the request take effect.
 func (w *world) serve(q *request) answer {
-	if q.begins {
-		return answer{}
-	}
 	if q.effect != "" {
 		w.mu.Lock()
 		w.effects[q.effect]++

@@ -89,7 +89,9 @@ func (p *player) run(w *world) {
 func (p *player) choose(w *world, choices []choice) bool {
 	n := len(p.points)
 	now := point{}
-	now.state, now.callers = w.state()
+	if n >= len(p.script)-1 { // before, it is known
+		now.state, now.callers = w.state()
+	}
 	for _, c := range choices {
 		now.labels = append(now.labels, c.label)
 		now.costs = append(now.costs, c.cost)

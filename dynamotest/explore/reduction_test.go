@@ -18,7 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
 )
 
-var programs = flag.Uint64("programs", 6, "`number` of random programs for TestReduction")
+var programs = flag.Uint64("programs", 7, "`number` of random programs for TestReduction")
 
 // randomStep is a request that depends on what the caller has read.
 type randomStep struct{ kind, item, by int }
@@ -85,6 +85,10 @@ func TestReduction(t *testing.T) {
 				callers[i] = append(callers[i], randomStep{rnd.IntN(6), rnd.IntN(2), 1 + rnd.IntN(3)})
 			}
 		}
+		cfg := explore.Config{Server: seeded(t), Within: 10 * time.Minute, Attempts: 1 + int(seed%2)}
+		if len(callers) == 2 && seed%3 == 0 {
+			cfg.Moves, cfg.Moments = 1, []time.Duration{7 * time.Second}
+		}
 		budgets := explore.Faults{Total: 1}
 		for _, f := range []*int{&budgets.Late, &budgets.Twice, &budgets.Unheard, &budgets.Deaths, &budgets.Conflicts, &budgets.Failures, &budgets.OldReads, &budgets.Cuts} {
 			*f = rnd.IntN(3) / 2
@@ -97,11 +101,12 @@ func TestReduction(t *testing.T) {
 				defer mu.Unlock()
 				seen[when+tables(v)] = true
 			}
-			r := explore.Run(t, explore.Config{Server: seeded(t), Full: whole, Within: 10 * time.Minute, Attempts: 1 + int(seed%2), Faults: budgets}, func(s *explore.Schedule) {
+			cfg.Full, cfg.Faults = whole, budgets
+			r := explore.Run(t, cfg, func(s *explore.Schedule) {
 				known := make([]int, len(callers))
 				for i, steps := range callers {
 					s.Caller(string(rune('a'+i)), func(ctx context.Context, p *explore.Process) {
-						here := 0
+						here := p.Now().Second()
 						for _, step := range steps {
 							here = step.do(ctx, p, here)
 						}

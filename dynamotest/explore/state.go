@@ -42,12 +42,15 @@ func (w *world) state() (hash, []hash) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%x %d %v %d %q %v ", w.tables, time.Now().UnixNano(), w.used, w.last, w.notes, w.effects)
+	fmt.Fprintf(&b, "%x %d %v %q %v ", w.tables, time.Now().UnixNano(), w.used, w.notes, w.effects)
 	var callers []hash
 	for _, c := range w.schedule.callers {
 		one := fmt.Appendf(nil, "%x %d %v %d ", c.heard, c.offset, c.lives(), c.received)
 		for _, q := range w.open {
 			if q.process == c.life {
+				if q.begins {
+					one = fmt.Append(one, w.beginners)
+				}
 				one = fmt.Appendf(one, "%s%s %s %s %d;", q.op, q.effect, q.body, q.heard, q.born.UnixNano())
 			}
 		}

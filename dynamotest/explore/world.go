@@ -57,8 +57,12 @@ type world struct {
 	keys     map[string][]string // key attributes of each table
 	ttl      map[string]string   // TTL attribute of each table
 
-	used     [faults]int
-	last     int // the caller that moved last
+	used [faults]int
+	last int // the caller that moved last
+
+	// beginners is the index of the first caller that may begin a life: see beginnings.
+	beginners int
+
 	dump     []byte
 	tables   hash
 	versions []version // only if reads may be old
@@ -244,6 +248,7 @@ func (w *world) pass(sleep func()) (acted bool) {
 	sleep()
 	synctest.Wait()
 	w.instants = append(w.instants, time.Now())
+	w.beginners = 0
 	select {
 	case <-w.signal:
 		return true
@@ -265,6 +270,7 @@ func (w *world) kill(p *Process) {
 		}
 	}
 	w.mu.Unlock()
+	w.beginners = p.caller.index
 	w.begin(p.caller)
 }
 
