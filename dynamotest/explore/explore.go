@@ -151,7 +151,7 @@ func Test(t *testing.T, cfg Config, program func(*Schedule)) Report {
 func judge(t *testing.T, r Report) Report {
 	t.Helper()
 	if f := r.Failure; f != nil {
-		t.Errorf("explore: %v\n\n%s\nagain: go test -run '^%s$' -explore.replay '%s'", f.Err, f.Drawing, t.Name(), f.Schedule)
+		t.Errorf("explore: %v\n\n%s\nagain: go test -run '^%s$' -explore.replay '%s'", f.Err, f.Drawing, regexp.QuoteMeta(t.Name()), f.Schedule)
 		return r
 	}
 	t.Logf("explore: %v", r)

@@ -62,7 +62,7 @@ func TestAlias(t *testing.T) {
 			{name: "full", seeds: before(full...)},
 			{name: "of an older spelling", rows: []row{older}},
 		},
-		pairs: [][]call{
+		calls: [][]call{
 			{put(10, "x"), put(11, "y")},
 			{confirm(50), confirm(51)},
 			{confirm(50), confirm(50).again()},
@@ -113,7 +113,7 @@ func TestMessage(t *testing.T) {
 			{name: "saved", seeds: before(save("old", time.Hour))},
 			{name: "expired", seeds: []seed{ago(24*time.Hour, save("old", 24*time.Hour))}},
 		},
-		pairs: [][]call{{save("a", time.Hour), save("b", time.Hour)}, {save("a", time.Hour), erase}, {erase, erase.again()}},
+		calls: [][]call{{save("a", time.Hour), save("b", time.Hour)}, {save("a", time.Hour), erase}, {erase, erase.again()}},
 		step: func(was, is rows, now time.Time) error {
 			for key, old := range was {
 				if r := is[key]; r != nil && str(r, "text") != str(old, "text") && now.Unix() < num(old, "ttl") {
@@ -179,11 +179,11 @@ func TestActivity(t *testing.T) {
 			}
 			return nil
 		},
-		pairs: [][]call{{record("a"), record("b")}, {record("a"), record("a").again()}, {record("a"), retract("Tombstone", true)}, {record("a"), retract("Retract", false)}, {retract("Retract", false), retract("Tombstone", true)}},
+		calls: [][]call{{record("a"), record("b")}, {record("a"), record("a").again()}, {record("a"), retract("Tombstone", true)}, {record("a"), retract("Retract", false)}, {retract("Retract", false), retract("Tombstone", true)}},
 	}
 	s.prove(t)
 	deleted := *s
 	deleted.step, deleted.told = step(true), nil
-	deleted.pairs = [][]call{{record("a"), remove}, {retract("Tombstone", true), remove}, {remove, remove.again()}}
+	deleted.calls = [][]call{{record("a"), remove}, {retract("Tombstone", true), remove}, {remove, remove.again()}}
 	t.Run("deleted", deleted.prove)
 }

@@ -145,7 +145,7 @@ func countTold(day time.Time) func(c call, told string, now rows) error {
 
 func counters(day time.Time, adds bool, pairs [][]call) *suite {
 	return &suite{
-		table: limits(nobody).Table(), differs: []string{"updatedAt"}, serial: true, pairs: pairs,
+		table: limits(nobody).Table(), differs: []string{"updatedAt"}, serial: true, calls: pairs,
 		step: countStep(adds), told: countTold(day), moments: []time.Duration{5 * time.Minute},
 	}
 }

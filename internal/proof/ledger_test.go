@@ -265,7 +265,7 @@ func TestLedger(t *testing.T) {
 	s := &suite{
 		table: keys(nobody).Table(), moments: []time.Duration{lease, lease + skew}, leaps: true, starts: starts,
 		step: ledgerStep(false), told: ledgerTold(false), noted: ledgerNotes(false),
-		pairs: [][]call{
+		calls: [][]call{
 			{one, two},
 			{one, fail},
 			{fail, release},
@@ -278,12 +278,12 @@ func TestLedger(t *testing.T) {
 	}
 	t.Run("all", s.prove)
 	held := *s
-	held.starts, held.pairs = starts[1:3], [][]call{{resume, one}, {resume, {"Again", resume.do}}, {resume, renew}}
+	held.starts, held.calls = starts[1:3], [][]call{{resume, one}, {resume, {"Again", resume.do}}, {resume, renew}}
 	t.Run("resumed", held.prove)
 	forgotten := *s
 	forgotten.starts = starts[:6]
 	forgotten.step, forgotten.told, forgotten.noted = ledgerStep(true), ledgerTold(true), ledgerNotes(true)
-	forgotten.pairs = [][]call{{forget, one}, {forget, fail}}
+	forgotten.calls = [][]call{{forget, one}, {forget, fail}}
 	t.Run("forgotten", forgotten.prove)
 }
 

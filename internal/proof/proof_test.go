@@ -2,13 +2,10 @@ package proof_test
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,14 +18,6 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/schema"
 )
-
-var (
-	long   = flag.Bool("proof.long", false, "run all schedules of each configuration, with two faults and a move of time")
-	within = flag.Duration("proof.within", time.Minute, "with -proof.long, how long each configuration may take")
-)
-
-// shortSchedules is how many schedules of a configuration run without -proof.long.
-const shortSchedules = 8
 
 // Notes of a caller that may have made its call more than once.
 const (
@@ -66,7 +55,7 @@ type (
 	suite struct {
 		table   schema.Table
 		starts  []starting
-		pairs   [][]call // each with each start
+		calls   [][]call // pairs, and triples; each with each start
 		moments []time.Duration
 		// differs lists the attributes that depend on the clock.
 		differs []string
@@ -105,253 +94,98 @@ func before(calls ...call) (all []seed) {
 	return all
 }
 
-// prove runs the configurations of a suite. Without -proof.long, it runs each pair from
-// two rows: the first one, and each pair from another one.
+// prove runs the configurations of a suite. Without -proof.long, it runs each group of
+// calls from two rows: from the first one, and each from another one.
 func (s *suite) prove(t *testing.T) {
 	for i, from := range s.starts {
-		for k, pair := range s.pairs {
+		for k, calls := range s.calls {
 			if !*long && i > 0 && i != 1+k%max(1, len(s.starts)-1) {
 				continue
 			}
-			t.Run(from.name+"/"+pair[0].name+"+"+pair[1].name, func(t *testing.T) { s.run(t, from, pair) })
+			var names []string
+			for _, c := range calls {
+				names = append(names, c.name)
+			}
+			t.Run(from.name+"/"+strings.Join(names, "+"), func(t *testing.T) { s.run(t, from, calls) })
 		}
 	}
 }
 
-func (s *suite) run(t *testing.T, from starting, pair []call) {
+func (s *suite) run(t *testing.T, from starting, calls []call) {
 	if from.at.IsZero() {
 		from.at = start
 	}
 	server := s.seeded(t, from)
-	cfg := explore.Config{
-		Server: server, Start: from.at, Schedules: shortSchedules, Moments: s.moments,
-		Faults: explore.Faults{Late: 1, Unheard: 1, Deaths: 1, Total: 1},
-	}
-	if s.leaps || *long {
-		cfg.Moves = 1
-	}
-	if *long {
-		cfg.Schedules, cfg.Within = 10_000_000, *within
-		cfg.Faults = explore.Faults{Late: 2, Unheard: 2, Deaths: 2, Total: 2}
-	}
 	initial := s.rowsOf(t.Context(), server.Client())
-	ends := s.ends(t, server, from.at, pair)
-	r := explore.Test(t, cfg, func(sched *explore.Schedule) {
-		answers := map[string]string{}
-		last, failed := initial, error(nil)
-		for i, c := range pair {
-			sched.Caller(string(rune('a'+i)), func(ctx context.Context, p *explore.Process) {
-				if p.Life > 1 {
-					p.Note(reborn)
-				}
-				for answers[c.name] = ""; answers[c.name] == ""; {
-					if answers[c.name] = c.do(ctx, process{p.Client(), p.Now, p.Rand(), p.Note}); answers[c.name] == "" {
-						p.Note(unknown)
-					}
-				}
-			})
+	ends := s.ends(t, server, from.at, calls)
+	cfg := explore.Config{Server: server, Start: from.at, Moments: s.moments}
+	stages(t, cfg, s.leaps && len(calls) == 2, len(calls) == 2, func(sched *explore.Schedule) {
+		r := &running{suite: s, from: from, calls: calls, ends: ends, last: initial, answers: map[string]string{}}
+		for i, c := range calls {
+			sched.Caller(string(rune('a'+i)), func(ctx context.Context, p *explore.Process) { r.call(ctx, p, c) })
 		}
-		check := func(v *explore.View) error {
-			now := s.rowsOf(context.Background(), v.Client())
-			if failed == nil {
-				failed = s.step(last, now, v.Now())
-			}
-			last = now
-			for _, c := range pair {
-				if answer := answers[c.name]; answer != "" && s.told != nil && failed == nil && v.Now().Sub(from.at) < time.Hour { // then rows expire
-					failed = s.told(c, answer, now)
-				}
-			}
-			if s.noted != nil && failed == nil {
-				failed = s.noted(from, v.Notes(), nil)
-			}
-			return failed
-		}
-		sched.Always(check)
-		sched.End(func(v *explore.View) error {
-			if err := check(v); err != nil {
-				return err
-			}
-			if s.noted != nil && v.Now().Sub(from.at) < time.Hour {
-				if err := s.noted(from, v.Notes(), answers); err != nil {
-					return err
-				}
-			}
-			tooOld := slices.Contains(slices.Collect(maps.Values(answers)), event.ErrTooOld.Error())
-			if tooOld && !s.rings || v.Now().Sub(from.at) > time.Hour { // rows expire
-				return nil
-			}
-			if end := s.text(last); s.serial && !slices.Contains(ends, end) {
-				return fmt.Errorf("the rows are not those of any serial order: %s, answers %v\nwant %s", end, answers, strings.Join(ends, "\n  or "))
-			}
-			return nil
-		})
+		sched.Always(r.check)
+		sched.End(r.end)
 	})
-	if *long {
-		fmt.Printf("| %s | %d | %d | %v |\n", t.Name(), r.Schedules, r.States, r.Exhausted)
-	}
 }
 
-// seeded returns a server with the starting rows.
-func (s *suite) seeded(t *testing.T, from starting) *dynamotest.Server {
-	t.Helper()
-	server := dynamotest.NewServer(nil)
-	client := server.Client()
-	if err := schema.Create(t.Context(), client, s.table); err != nil {
-		t.Fatal(err)
+// running is a schedule under way.
+type running struct {
+	*suite
+	from    starting
+	calls   []call
+	ends    []string
+	last    rows
+	answers map[string]string
+	failed  error
+}
+
+// call makes a call until it has an answer.
+func (r *running) call(ctx context.Context, p *explore.Process, c call) {
+	if p.Life > 1 {
+		p.Note(reborn)
 	}
-	for _, r := range from.rows {
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &s.table.Name, Item: r}); err != nil {
-			t.Fatal(err)
+	for r.answers[c.name] = ""; r.answers[c.name] == ""; {
+		if r.answers[c.name] = c.do(ctx, process{p.Client(), p.Now, p.Rand(), p.Note}); r.answers[c.name] == "" {
+			p.Note(unknown)
 		}
 	}
-	for i, c := range from.seeds {
-		made(t, server, from.at.Add(-c.ago), byte(100+i), c.call)
-	}
-	return server
 }
 
-// made makes a call that must have an answer.
-func made(t *testing.T, server *dynamotest.Server, at time.Time, nonce byte, c call) {
-	t.Helper()
-	p := process{server.Client(), func() time.Time { return at }, constant(nonce), func(string, ...any) {}}
-	if c.do(t.Context(), p) == "" {
-		t.Fatalf("%s has no answer", c.name)
+// check judges the rows, what the callers were told, and their notes.
+func (r *running) check(v *explore.View) error {
+	now := r.rowsOf(context.Background(), v.Client())
+	if r.failed == nil && r.step != nil {
+		r.failed = r.step(r.last, now, v.Now())
 	}
-}
-
-// constant is a random source of one call.
-type constant byte
-
-func (c constant) Read(b []byte) (int, error) {
-	for i := range b {
-		b[i] = byte(c)
-	}
-	return len(b), nil
-}
-
-// ends returns what the calls leave in every serial order.
-func (s *suite) ends(t *testing.T, server *dynamotest.Server, at time.Time, pair []call) (ends []string) {
-	t.Helper()
-	for _, order := range [][]call{pair, {pair[1], pair[0]}} {
-		fork := server.Fork()
-		for i, c := range order {
-			made(t, fork, at, byte(200+i), c)
-		}
-		ends = append(ends, s.text(s.rowsOf(t.Context(), fork.Client())))
-	}
-	return ends
-}
-
-// rowsOf returns the rows of the table by their keys.
-func (s *suite) rowsOf(ctx context.Context, client *dynamodb.Client) rows {
-	all := rows{}
-	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: &s.table.Name})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			panic(err)
-		}
-		for _, r := range page.Items {
-			key := str(r, s.table.Key.Partition.Name)
-			if s.table.Key.Sort.Name != "" {
-				key += " " + str(r, s.table.Key.Sort.Name)
-			}
-			all[key] = r
+	r.last = now
+	for _, c := range r.calls {
+		if answer := r.answers[c.name]; answer != "" && r.told != nil && r.failed == nil && !r.old(v) {
+			r.failed = r.told(c, answer, now)
 		}
 	}
-	return all
-}
-
-// text writes rows, less what depends on the clock or on chance.
-func (s *suite) text(all rows) string {
-	var b strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		fmt.Fprintf(&b, "[%s:", key)
-		for _, name := range slices.Sorted(maps.Keys(all[key])) {
-			if !slices.Contains(s.differs, name) {
-				value, _, _ := strings.Cut(valueText(all[key][name]), "~") // a nonce follows
-				fmt.Fprintf(&b, " %s=%s", name, value)
-			}
-		}
-		b.WriteString("]")
+	if r.noted != nil && r.failed == nil {
+		r.failed = r.noted(r.from, v.Notes(), nil)
 	}
-	return b.String()
+	return r.failed
 }
 
-func valueText(v types.AttributeValue) string {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return v.Value
-	case *types.AttributeValueMemberN:
-		return v.Value
-	case *types.AttributeValueMemberM:
-		var b strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(v.Value)) {
-			fmt.Fprintf(&b, "%s=%s ", name, valueText(v.Value[name]))
-		}
-		return b.String()
-	case *types.AttributeValueMemberBS:
-		var all []string
-		for _, one := range v.Value {
-			all = append(all, fmt.Sprintf("%x", one))
-		}
-		slices.Sort(all)
-		return strings.Join(all, ",")
-	case *types.AttributeValueMemberB:
-		return fmt.Sprintf("%x", v.Value)
+// old reports whether rows have expired.
+func (r *running) old(v *explore.View) bool { return v.Now().Sub(r.from.at) > time.Hour }
+
+// end judges what remains when all have an answer.
+func (r *running) end(v *explore.View) error {
+	if err := r.check(v); err != nil || r.old(v) {
+		return err
 	}
-	return fmt.Sprintf("%#v", v)
-}
-
-// str returns an attribute as text, "" if the row has none.
-func str(r row, name string) string {
-	if v, ok := r[name]; ok {
-		return valueText(v)
-	}
-	return ""
-}
-
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-func number(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
-
-func num(r row, name string) int64 {
-	n, _ := strconv.ParseInt(str(r, name), 10, 64)
-	return n
-}
-
-// answer writes an outcome. Only the final errors are answers.
-func answer(out event.Outcome, err error, final ...error) string {
-	if err == nil && out == 0 {
-		return "no outcome"
-	}
-	for _, e := range append(final, event.ErrSuperseded, event.ErrTooOld) {
-		if errors.Is(err, e) {
-			return e.Error()
+	if r.noted != nil {
+		if err := r.noted(r.from, v.Notes(), r.answers); err != nil {
+			return err
 		}
 	}
-	if err != nil {
-		return ""
+	tooOld := slices.Contains(slices.Collect(maps.Values(r.answers)), event.ErrTooOld.Error())
+	if end := r.text(r.last); r.serial && (r.rings || !tooOld) && !slices.Contains(r.ends, end) {
+		return fmt.Errorf("the rows are not those of any serial order: %s, answers %v\nwant %s", end, r.answers, strings.Join(r.ends, "\n  or "))
 	}
-	return out.String()
-}
-
-// taken reports whether the answer says that the call has taken effect.
-func taken(answer string) bool {
-	return answer == event.Created.String() || answer == event.Duplicate.String()
-}
-
-// must returns a value that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
-// at returns the nth event of a day, n minutes after its start.
-func at(day time.Time, n int) event.Event {
-	return must(event.New(day.Add(time.Duration(n)*time.Minute), "proof", strconv.Itoa(n)))
+	return nil
 }

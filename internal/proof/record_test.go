@@ -40,7 +40,7 @@ func filled(most int, of func(n int) call) (all []seed) {
 	return all
 }
 
-// rings are the starting rows of what remembers 32 events, and the pairs: both events
+// rings are the starting rows of what remembers 32 events, and the calls: both events
 // later than the row's, one the oldest but one when the ring is full, the same one
 // twice, and one that has been counted.
 func rings(of func(n int) call) ([]starting, [][]call) {
@@ -73,7 +73,7 @@ func TestRing(t *testing.T) {
 		})
 	}
 	s := &suite{table: log(nobody).Table(), differs: []string{"updatedAt"}, serial: true, rings: true}
-	s.starts, s.pairs = rings(of)
+	s.starts, s.calls = rings(of)
 	s.step = func(was, is rows, now time.Time) error {
 		r := is["LOG#1 log"]
 		events := strings.Fields(str(r, "log"))
@@ -125,7 +125,7 @@ func TestExact(t *testing.T) {
 	s := &suite{
 		table: points(nobody).Table(), differs: []string{"updatedAt", "by", "version"}, serial: true,
 		starts: []starting{{name: "absent"}, {name: "counted", seeds: before(adds(2))}, {name: "more", seeds: before(adds(4), adds(1))}},
-		pairs: [][]call{
+		calls: [][]call{
 			{adds(1), adds(2)}, {adds(4), adds(8)}, {adds(2), {"Again", adds(2).do}}, {next(1), next(2)}, {next(1), {"Again", next(1).do}}, {next(1), adds(8)},
 		},
 	}
@@ -174,7 +174,7 @@ func TestPattern(t *testing.T) {
 		return must(pattern.New(p.api, "habits", tzclock.UTC, &pattern.Config{Now: p.now}))
 	}
 	s := &suite{table: habits(nobody).Table(), differs: []string{"updatedAt"}, serial: true, rings: true, step: counted("PATTERN#home#1 order", "totalCount")}
-	s.starts, s.pairs = rings(func(n int) call {
+	s.starts, s.calls = rings(func(n int) call {
 		return applying("Observe", n, func(ctx context.Context, p process, ev event.Event) (event.Outcome, error) {
 			return habits(p).Observe(ctx, pattern.Observe{Scope: "home", Actor: "1", Name: "order", Event: ev})
 		})
@@ -187,7 +187,7 @@ func TestEma(t *testing.T) {
 		return must(ema.New(p.api, "averages", &ema.Config{Now: p.now, Alpha: 0.25}))
 	}
 	s := &suite{table: averages(nobody).Table(), differs: []string{"updatedAt"}, serial: true, rings: true, step: counted("EFFORT#1 order", "samples")}
-	s.starts, s.pairs = rings(func(n int) call {
+	s.starts, s.calls = rings(func(n int) call {
 		return applying("Observe", n, func(ctx context.Context, p process, ev event.Event) (event.Outcome, error) {
 			return averages(p).Observe(ctx, ema.Observe{Subject: "1", Metric: "order", Event: ev, Value: float64(n * n)})
 		})
@@ -210,7 +210,7 @@ func TestSet(t *testing.T) {
 	s := &suite{
 		table: orders(nobody).Table(), differs: []string{"updatedAt"}, serial: true,
 		starts: []starting{{name: "absent"}, {name: "earlier", seeds: before(set(1, 0, "new"))}, {name: "between", seeds: before(set(4, 1, "paid"))}, {name: "later", seeds: before(set(9, 0, "sent"))}},
-		pairs: [][]call{
+		calls: [][]call{
 			{set(3, 0, "a"), set(5, 0, "b")}, {set(3, 0, "a"), set(3, 1, "b")}, {set(5, 1, "a"), set(5, 1, "a").again()}, {set(4, 2, "a"), set(4, 0, "b")},
 		},
 		step: func(was, is rows, _ time.Time) error {
