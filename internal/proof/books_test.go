@@ -72,6 +72,8 @@ func TestAlias(t *testing.T) {
 			{put(10, "x"), forget(40)},
 			{correct(40, "x"), correct(41, "y")},
 			{correct(40, "x"), forget(41)},
+			{confirm(50), confirm(51), correct(60, "y")},
+			{put(10, "x"), confirm(50), forget(40)},
 		},
 		step: func(was, is rows, _ time.Time) error {
 			old, r := was["ALIAS#home diska"], is["ALIAS#home diska"]
@@ -113,7 +115,7 @@ func TestMessage(t *testing.T) {
 			{name: "saved", seeds: before(save("old", time.Hour))},
 			{name: "expired", seeds: []seed{ago(24*time.Hour, save("old", 24*time.Hour))}},
 		},
-		calls: [][]call{{save("a", time.Hour), save("b", time.Hour)}, {save("a", time.Hour), erase}, {erase, erase.again()}},
+		calls: [][]call{{save("a", time.Hour), save("b", time.Hour)}, {save("a", time.Hour), erase}, {erase, erase.again()}, {save("a", time.Hour), save("b", time.Hour), erase}},
 		step: func(was, is rows, now time.Time) error {
 			for key, old := range was {
 				if r := is[key]; r != nil && str(r, "text") != str(old, "text") && now.Unix() < num(old, "ttl") {
@@ -179,11 +181,11 @@ func TestActivity(t *testing.T) {
 			}
 			return nil
 		},
-		calls: [][]call{{record("a"), record("b")}, {record("a"), record("a").again()}, {record("a"), retract("Tombstone", true)}, {record("a"), retract("Retract", false)}, {retract("Retract", false), retract("Tombstone", true)}},
+		calls: [][]call{{record("a"), record("b")}, {record("a"), record("a").again()}, {record("a"), retract("Tombstone", true)}, {record("a"), retract("Retract", false)}, {retract("Retract", false), retract("Tombstone", true)}, {record("a"), record("b"), retract("Retract", false)}},
 	}
 	s.prove(t)
 	deleted := *s
 	deleted.step, deleted.told = step(true), nil
-	deleted.calls = [][]call{{record("a"), remove}, {retract("Tombstone", true), remove}, {remove, remove.again()}}
+	deleted.calls = [][]call{{record("a"), remove}, {retract("Tombstone", true), remove}, {remove, remove.again()}, {record("a"), retract("Tombstone", true), remove}}
 	t.Run("deleted", deleted.prove)
 }

@@ -167,10 +167,12 @@ func TestCounter(t *testing.T) {
 		{take(day, 2), adjust(day, 1, 3)},
 		{adjust(day, 1, 1), refund(day, 1, false)},
 		{adjust(day, 1, 3), adjust(day, 1, 1)},
+		{take(day, 1), take(day, 2), refund(day, 1, true)},
+		{take(day, 1), adjust(day, 1, 1), refund(day, 1, false)},
 	})
 	s.starts = starts
 	t.Run("cap", s.prove)
-	s = counters(day, true, [][]call{{add(day, 1), take(day, 2)}, {add(day, 1), refund(day, 1, true)}, {add(day, 1), add(day, 2)}})
+	s = counters(day, true, [][]call{{add(day, 1), take(day, 2)}, {add(day, 1), refund(day, 1, true)}, {add(day, 1), add(day, 2)}, {add(day, 1), add(day, 2), take(day, 3)}})
 	s.starts = starts
 	t.Run("add", s.prove)
 

@@ -1,9 +1,11 @@
 // Command mutants breaks conditions of the library, one line at a time, and
 // runs histories of the package until one is wrong. scripts/histories -mutants
-// runs it.
+// runs it. With -proof it runs the tests of internal/proof instead, twice, which must
+// find the same schedule; scripts/proof -controls does that.
 //
 // It uses the entries of check/mutants.txt whose names end in [histories:
-// PACKAGE], and fails if one is not noticed.
+// PACKAGE], and fails if one is not noticed. Those with [not proved: REASON] are listed
+// with -proof, and not run.
 package main
 
 import (
@@ -24,21 +26,27 @@ import (
 // must notice.
 type mutant struct {
 	file, name, story, old, new string
+	unproved                    string // why the proof does not find it
 }
 
 func main() {
 	root := flag.String("root", "../..", "of the repository")
 	list := flag.String("file", "check/mutants.txt", "`list` of mutants, from the root")
 	limit := flag.Int("n", 5000, "histories until a mutant counts as not noticed")
+	proof := flag.Bool("proof", false, "run the proof in place of histories")
 	only := flag.String("mutant", "", "only those whose file or name matches this `regexp`")
 	flag.Parse()
-	if err := run(*root, *list, *only, *limit, flag.Args()); err != nil {
+	judge := func(m mutant) (string, error) { return m.run(*root, *limit) }
+	if *proof {
+		judge = func(m mutant) (string, error) { return m.prove(*root) }
+	}
+	if err := run(*root, *list, *only, judge, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "histories:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, list, only string, limit int, stories []string) error {
+func run(root, list, only string, judge func(mutant) (string, error), stories []string) error {
 	re, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -54,7 +62,7 @@ func run(root, list, only string, limit int, stories []string) error {
 		}
 		ran++
 		since := time.Now()
-		verdict, err := m.run(root, limit)
+		verdict, err := judge(m)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", m.file, m.name, err)
 		}
@@ -64,7 +72,7 @@ func run(root, list, only string, limit int, stories []string) error {
 		}
 		fmt.Printf("%-12s %s: %s (%.0f s)\n", verdict, m.file, m.name, time.Since(since).Seconds())
 	}
-	fmt.Printf("%d mutants, %d not noticed in %d histories, %.0f s\n", ran, unnoticed, limit, time.Since(began).Seconds())
+	fmt.Printf("%d mutants, %d not noticed, %.0f s\n", ran, unnoticed, time.Since(began).Seconds())
 	switch {
 	case ran == 0:
 		return fmt.Errorf("%s: no mutant is chosen", list)
@@ -74,7 +82,10 @@ func run(root, list, only string, limit int, stories []string) error {
 	return nil
 }
 
-var tagged = regexp.MustCompile(`^(\S+): (.*) \[histories: (\w+)\]`)
+var (
+	tagged   = regexp.MustCompile(`^(\S+): (.*) \[histories: (\w+)\]`)
+	unproved = regexp.MustCompile(`\[not proved: ([^\]]+)\]`)
+)
 
 // read returns the entries of the list for histories.
 func read(path string) ([]mutant, error) {
@@ -92,10 +103,14 @@ func read(path string) ([]mutant, error) {
 		if i+2 >= len(lines) || !strings.HasPrefix(lines[i+1], "\t") || !strings.HasPrefix(lines[i+2], "\t") {
 			return nil, fmt.Errorf("%s:%d: want two lines that begin with a tab", path, i+1)
 		}
-		all = append(all, mutant{
+		m := mutant{
 			file: head[1], name: head[2], story: head[3],
 			old: strings.TrimSpace(lines[i+1]), new: strings.TrimSpace(lines[i+2]),
-		})
+		}
+		if reason := unproved.FindStringSubmatch(line); reason != nil {
+			m.unproved = reason[1]
+		}
+		all = append(all, m)
 	}
 	return all, nil
 }
@@ -104,15 +119,11 @@ var after = regexp.MustCompile(`after (\d+) histories`)
 
 // run returns after how many histories the mutant was noticed, "" for never.
 func (m mutant) run(root string, limit int) (string, error) {
-	dir, err := os.MkdirTemp("", "histories")
+	dir, overlay, err := m.overlaid(root)
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	overlay, err := m.overlay(root, dir)
-	if err != nil {
-		return "", err
-	}
 	name := strings.ToUpper(m.story[:1]) + m.story[1:]
 	test := exec.Command("go", "test", "-count=1", "-vet=off", "-overlay", overlay, "-run", "^Test"+name+"$", ".", "-histories", fmt.Sprint(limit), "-timeout", "1h")
 	test.Dir = filepath.Join(root, "check", "histories")
@@ -127,6 +138,60 @@ func (m mutant) run(root string, limit int) (string, error) {
 		return string(found[1]), nil
 	}
 	return "", fmt.Errorf("the tests fail for another reason:\n%s", out)
+}
+
+var caught = regexp.MustCompile(`caught: Test(.*)`)
+
+// prove returns the schedule that shows the mutant, "" if none does.
+func (m mutant) prove(root string) (string, error) {
+	if m.unproved != "" {
+		return "not proved, for " + m.unproved + ":", nil
+	}
+	dir, overlay, err := m.overlaid(root)
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "proof.test")
+	build := exec.Command("go", "test", "-c", "-o", binary, "-overlay", overlay, "./internal/proof")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	tests := "^Test" + strings.ToUpper(m.story[:1]) + m.story[1:] + "$"
+	if strings.HasPrefix(m.file, "record/") {
+		tests = "^Test(Ring|Exact|Pattern|Ema|Set)$"
+	}
+	for _, deep := range []bool{false, true} {
+		found := [2]string{}
+		for i := range found {
+			test := exec.Command(binary, "-test.run", tests, "-test.timeout", "1h", "-proof.control", fmt.Sprintf("-proof.long=%v", deep))
+			out, _ := test.CombinedOutput() // fails if it is caught
+			if line := caught.FindSubmatch(out); line != nil {
+				found[i] = string(line[1])
+			} else if !strings.HasSuffix(string(out), "PASS\n") {
+				return "", fmt.Errorf("the tests fail for another reason:\n%s", out)
+			}
+		}
+		if found[0] != found[1] {
+			return "", fmt.Errorf("caught by %s, and then by %s", found[0], found[1])
+		}
+		if found[0] != "" {
+			return found[0], nil
+		}
+	}
+	return "", nil
+}
+
+// overlaid makes a folder for the overlay of the mutant.
+func (m mutant) overlaid(root string) (dir, overlay string, err error) {
+	if dir, err = os.MkdirTemp("", "mutants"); err != nil {
+		return "", "", err
+	}
+	if overlay, err = m.overlay(root, dir); err != nil {
+		os.RemoveAll(dir)
+	}
+	return dir, overlay, err
 }
 
 // overlay writes the changed file, and the JSON that names it to the compiler.

@@ -1,0 +1,100 @@
+package proof_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/ledger"
+)
+
+// These are the calls of ledger that do the work themselves, and those of operators.
+
+func order() ledger.Request { return ledger.Request{Key: "ORDER:1", Payload: []byte("a")} }
+
+// does does its work by Do.
+func does(name string) call {
+	return call{name, func(ctx context.Context, p process) string {
+		res, err := ledger.Do(ctx, keys(p).Store, order(), func(_ context.Context, c *ledger.Claim) (string, error) {
+			p.note("holds %d", c.Fence)
+			return name, nil
+		})
+		return claimed(err, fmt.Sprintf("done %q", res.Value))
+	}}
+}
+
+// transacts does its work by DoTx: it counts in another row.
+func transacts(name string) call {
+	counts := types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String("ledger"), Key: row{"pk": text("EFFECT")},
+		UpdateExpression: aws.String("ADD n :one"), ExpressionAttributeValues: row{":one": number(1)},
+	}}
+	return call{name, func(ctx context.Context, p process) string {
+		res, err := ledger.DoTx(ctx, keys(p).Store, order(), func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			p.note("holds %d", c.Fence)
+			return name, []types.TransactWriteItem{counts}, nil
+		})
+		return claimed(err, fmt.Sprintf("done %q", res.Value))
+	}}
+}
+
+// transacted is the rule of transactions: they count when they complete.
+func transacted(was, is rows, now time.Time) error {
+	counted := num(is["EFFECT"], "n") - num(was["EFFECT"], "n")
+	completed := int64(0)
+	if r, old := is["ORDER:1"], was["ORDER:1"]; strings.HasPrefix(str(r, "result"), `"Tx`) && str(r, "claim")+str(r, "state") != str(old, "claim")+str(old, "state") {
+		completed = 1
+	}
+	if counted != completed {
+		return fmt.Errorf("%d completed, and %d counted", completed, counted)
+	}
+	return ledgerStep(false)(was, is, now)
+}
+
+// operated reads the row, and does something with what it saw.
+func operated(name string, do func(context.Context, *ledger.Operators, ledger.Record) error) call {
+	return call{name, func(ctx context.Context, p process) string {
+		ops := keys(p)
+		r, ok, err := ops.Get(ctx, "ORDER:1")
+		if err == nil && ok {
+			err = do(ctx, ops, r)
+		}
+		return found(err)
+	}}
+}
+
+// found is the answer to a call that needs a row.
+func found(err error) string {
+	if errors.Is(err, ledger.ErrNotFound) {
+		return "no row"
+	}
+	return claimed(err, "operated")
+}
+
+var (
+	forget = operated("Forget", func(ctx context.Context, ops *ledger.Operators, r ledger.Record) error { return ops.Forget(ctx, r) })
+	reopen = operated("Reopen", func(ctx context.Context, ops *ledger.Operators, r ledger.Record) error { return ops.Reopen(ctx, r) })
+	erase  = call{"Erase", func(ctx context.Context, p process) string { return found(keys(p).Erase(ctx, "ORDER:1")) }}
+
+	// backfills gives a row of another program its expiry.
+	backfills = call{"Backfill", func(ctx context.Context, p process) string {
+		got, err := p.api.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("ledger"), Key: row{"pk": text("ORDER:1")}, ConsistentRead: aws.Bool(true)})
+		if err != nil || got.Item == nil {
+			return claimed(err, "no row")
+		}
+		update, ok, err := keys(p).Backfill(got.Item)
+		if err == nil && ok {
+			_, err = p.api.UpdateItem(ctx, update)
+		}
+		if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused {
+			return "changed meanwhile"
+		}
+		return claimed(err, "filled")
+	}}
+)
