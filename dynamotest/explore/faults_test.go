@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -327,6 +328,21 @@ func TestSleepersWakeTogether(t *testing.T) {
 			})
 		}
 	}), "[x=1]", "[x=2]", "[x=3]")
+}
+
+// A pause of a random length does not make a schedule another one, not even if its
+// caller reads the clock then.
+func TestPausesOfRandomLength(t *testing.T) {
+	t.Parallel()
+	got := ends(t, explore.Config{Faults: explore.Faults{Throttles: 1}, Moves: 1}, func(s *explore.Schedule, _ func(string, ...any)) {
+		for _, name := range []string{"ann", "bob"} {
+			s.Caller(name, func(ctx context.Context, p *explore.Process) {
+				time.Sleep(rand.N(time.Second))
+				_ = put(ctx, p, name, p.Now().Second())
+			})
+		}
+	})
+	wants(t, got, "[ann=2 bob=2]", "[ann=2 bob=4]", "[ann=4 bob=2]")
 }
 
 // A prompt answer is explored beside a deadline that passes.

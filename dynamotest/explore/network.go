@@ -100,7 +100,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 		w.mu.Unlock()
 		w.stop()
 	}
-	q.born = time.Now()
+	q.born = w.now()
 	w.open = append(w.open, q)
 	w.wake()
 	w.mu.Unlock()
@@ -118,7 +118,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 		if q.arrives() {
 			w.later = append(w.later, late{q, faultLate})
 		}
-		p.caller.learn(time.Now(), "gave up", q, answer{})
+		p.caller.learn(w.now(), "gave up", q, answer{})
 	}
 	w.mu.Unlock()
 	if dead {

@@ -60,7 +60,9 @@ func (p *Process) Client() *dynamodb.Client { return p.client }
 // Now is the caller's clock. It stands still unless the explorer lets time pass.
 func (p *Process) Now() time.Time {
 	p.mustLive()
-	return time.Now().Add(p.caller.offset)
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	return p.w.now().Add(p.caller.offset)
 }
 
 // mustLive stops the goroutine of a process that has died.

@@ -77,6 +77,7 @@ type world struct {
 	signal chan struct{} // a caller sent a request or returned
 
 	mu      sync.Mutex // guards what follows, which the goroutines of callers use
+	until   time.Time  // the end of a move of time that is under way
 	open    []*request
 	later   []late
 	lives   []*Process
@@ -201,13 +202,13 @@ func (w *world) living() bool {
 
 // move lets time pass until then.
 func (w *world) move(then time.Time) {
-	w.pass(func() { time.Sleep(time.Until(then)) })
+	w.pass(then, func() { time.Sleep(time.Until(then)) })
 }
 
 // wait lets time pass until a caller sends a request or returns.
 func (w *world) wait() {
-	acted := w.pass(func() {
-		began := time.Now()
+	began := time.Now()
+	acted := w.pass(began.Add(nap), func() {
 		timer := time.NewTimer(horizon)
 		defer timer.Stop()
 		select {
@@ -227,7 +228,9 @@ func (w *world) wait() {
 }
 
 // pause lets the pauses of callers end while requests are open.
-func (w *world) pause() { w.void = !w.pass(func() { time.Sleep(nap) }) }
+func (w *world) pause() {
+	w.void = !w.pass(time.Now().Add(nap), func() { time.Sleep(nap) })
+}
 
 func (w *world) sleepers() string {
 	var names []string
@@ -239,8 +242,22 @@ func (w *world) sleepers() string {
 	return strings.Join(names, ", ")
 }
 
-// pass lets time pass while sleep runs, and reports whether a caller did something.
-func (w *world) pass(sleep func()) (acted bool) {
+// now is the time for callers. Who wakes while time passes reads when it will have
+// passed, because pauses have random lengths.
+func (w *world) now() time.Time {
+	now := time.Now()
+	if now.Before(w.until) {
+		return w.until
+	}
+	return now
+}
+
+// pass lets time pass while sleep runs, until then at least, and reports whether a
+// caller did something.
+func (w *world) pass(then time.Time, sleep func()) (acted bool) {
+	w.mu.Lock()
+	w.until = then
+	w.mu.Unlock()
 	select {
 	case <-w.signal:
 	default:

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 var (
 	long    = flag.Bool("proof.long", false, "run all stages of each configuration")
 	within  = flag.Duration("proof.within", 5*time.Second, "with -proof.long, how long the last stage of a configuration may take, and half as much for its samples")
+	write   = flag.Bool("proof.page", false, "with -proof.long, write the table of docs/proof.md")
 	control = flag.Bool("proof.control", false, "stop at the first failure, and print its schedule: the library is broken on purpose")
 )
 
@@ -40,6 +42,7 @@ var others = explore.Faults{
 // -proof.long one stage after the other, each until nothing is left, and the last as
 // far as time allows.
 func stages(t *testing.T, cfg explore.Config, leaps, moves bool, program func(*explore.Schedule)) {
+	row := pageRow(t.Name())
 	if !*long {
 		cfg.Faults, cfg.Schedules = losses(1), 8
 		if leaps {
@@ -48,39 +51,120 @@ func stages(t *testing.T, cfg explore.Config, leaps, moves bool, program func(*e
 		runStage(t, "short", cfg, program)
 		return
 	}
-	all := []stage{{"faults", losses(2), 0}, {"move", losses(1), 1}, {"others", others, 0}, {"both", losses(2), 1}}
-	cells := []string{strings.TrimPrefix(t.Name(), "Test")}
-	for i, of := range all {
+	for i, of := range []stage{{"faults", losses(2), 0}, {"move", losses(1), 1}, {"others", others, 0}, {"both", losses(2), 1}} {
 		if of.moves > 0 && !moves || *control && of.name == "both" {
-			cells = append(cells, "")
 			continue
 		}
 		cfg.Faults, cfg.Moves, cfg.Schedules, cfg.Within = of.faults, of.moves, 10_000_000, time.Minute
-		if i == len(all)-1 {
-			cfg.Within, cfg.Samples = *within, 500
+		if of.name == "both" {
+			cfg.Within, cfg.Samples = *within, 200
 		}
-		cells = append(cells, runStage(t, of.name, cfg, program))
+		row.cells[i].add(runStage(t, of.name, cfg, program))
 	}
-	if !*control {
-		fmt.Printf("| %s |\n", strings.Join(cells, " | "))
-	}
+	fmt.Println(strings.TrimPrefix(t.Name(), "Test"), "after", time.Since(begun).Round(time.Second))
 }
 
-// runStage explores, and returns how many schedules ran. A + says that some did not.
-func runStage(t *testing.T, name string, cfg explore.Config, program func(*explore.Schedule)) (cell string) {
+// runStage explores.
+func runStage(t *testing.T, name string, cfg explore.Config, program func(*explore.Schedule)) (r explore.Report) {
 	t.Run(name, func(t *testing.T) {
 		if !*control {
-			r := explore.Test(t, cfg, program)
-			if cell = fmt.Sprint(r.Schedules); !r.Exhausted {
-				cell += "+"
-			}
+			r = explore.Test(t, cfg, program)
 			return
 		}
-		cfg.Schedules, cfg.Within = 20_000, 20*time.Second
+		cfg.Schedules, cfg.Within, cfg.Samples = 20_000, 20*time.Second, 0
 		if r := explore.Run(t, cfg, program); r.Failure != nil {
 			fmt.Printf("caught: %s, schedule %d: '%s'\n", t.Name(), r.Schedules, r.Failure.Schedule)
 			os.Exit(1)
 		}
 	})
-	return cell
+	return r
+}
+
+// pageRow returns the row of the page for a configuration: calls, from all rows that
+// they begin with.
+func pageRow(configuration string) *tableRow {
+	parts := strings.Split(strings.TrimPrefix(configuration, "Test"), "/")
+	name := parts[0]
+	if n := len(parts); n > 2 { // the last but one is the row
+		name = strings.Join(append(parts[:n-2:n-2], parts[n-1]), " ")
+	}
+	i := slices.IndexFunc(page, func(r *tableRow) bool { return r.name == name })
+	if i < 0 {
+		i, page = len(page), append(page, &tableRow{name: name})
+	}
+	page[i].rows++
+	return page[i]
+}
+
+type (
+	tableRow struct {
+		name  string
+		rows  int
+		cells [4]cell
+	}
+	cell struct{ schedules, states, left int }
+)
+
+var (
+	page  []*tableRow
+	begun = time.Now()
+)
+
+func (c *cell) add(r explore.Report) {
+	c.schedules, c.states = c.schedules+r.Schedules, c.states+r.States
+	if !r.Exhausted {
+		c.left++
+	}
+}
+
+func (c cell) String() string {
+	switch {
+	case c.schedules == 0:
+		return ""
+	case c.left > 0:
+		return fmt.Sprintf("%d (%d), %d *not exhausted*", c.schedules, c.states, c.left)
+	}
+	return fmt.Sprintf("%d (%d)", c.schedules, c.states)
+}
+
+func (r *tableRow) String() string {
+	text := fmt.Sprintf("| %s | %d |", r.name, r.rows)
+	for _, c := range r.cells {
+		text += fmt.Sprintf(" %v |", c)
+	}
+	return text + "\n"
+}
+
+const pageFile = "../../docs/proof.md"
+
+// TestMain writes the table of the page after a long run, and after a short one of all
+// tests it looks whether the page has a row for all that ran.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	text, err := os.ReadFile(pageFile)
+	begin, end := strings.Index(string(text), "<!-- rows -->\n")+len("<!-- rows -->\n"), strings.Index(string(text), "<!-- end of rows -->")
+	if err != nil || end < begin {
+		fmt.Println("FAIL: docs/proof.md has no place for the rows:", err)
+		os.Exit(1)
+	}
+	var table strings.Builder
+	for _, r := range page {
+		table.WriteString(r.String())
+		if row := fmt.Sprintf("\n| %s | ", r.name); flag.Lookup("test.run").Value.String() == "" && !*long && !strings.Contains(string(text), row) {
+			fmt.Println("FAIL: docs/proof.md has no row for", r.name, "(scripts/proof -page writes it)")
+			code = 1
+		}
+	}
+	if *write && code == 0 {
+		head := "| calls | rows | two faults | a fault and a move of time | one of the other kinds | two faults and a move |\n|---|--:|--:|--:|--:|--:|\n"
+		err = os.WriteFile(pageFile, []byte(string(text[:begin])+head+table.String()+string(text[end:])), 0o644)
+	}
+	if *long && !*control {
+		fmt.Printf("%s%d rows in %v\n", table.String(), len(page), time.Since(begun).Round(time.Second))
+	}
+	if err != nil {
+		fmt.Println("FAIL:", err)
+		code = 1
+	}
+	os.Exit(code)
 }
