@@ -81,20 +81,6 @@ var (
 	forget = operated("Forget", func(ctx context.Context, ops *ledger.Operators, r ledger.Record) error { return ops.Forget(ctx, r) })
 	reopen = operated("Reopen", func(ctx context.Context, ops *ledger.Operators, r ledger.Record) error { return ops.Reopen(ctx, r) })
 	erase  = call{"Erase", func(ctx context.Context, p process) string { return found(keys(p).Erase(ctx, "ORDER:1")) }}
-
 	// backfills gives a row of another program its expiry.
-	backfills = call{"Backfill", func(ctx context.Context, p process) string {
-		got, err := p.api.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("ledger"), Key: row{"pk": text("ORDER:1")}, ConsistentRead: aws.Bool(true)})
-		if err != nil || got.Item == nil {
-			return claimed(err, "no row")
-		}
-		update, ok, err := keys(p).Backfill(got.Item)
-		if err == nil && ok {
-			_, err = p.api.UpdateItem(ctx, update)
-		}
-		if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused {
-			return "changed meanwhile"
-		}
-		return claimed(err, "filled")
-	}}
+	backfills = filling("ledger", row{"pk": text("ORDER:1")}, func(p process) func(row) (*dynamodb.UpdateItemInput, bool, error) { return keys(p).Backfill })
 )

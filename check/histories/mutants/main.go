@@ -70,7 +70,7 @@ func run(root, list, only string, judge func(mutant) (string, error), stories []
 			unnoticed++
 			verdict = "NOT NOTICED"
 		}
-		fmt.Printf("%-12s %s: %s (%.0f s)\n", verdict, m.file, m.name, time.Since(since).Seconds())
+		fmt.Printf("| %s: %s | %s | %.0f s |\n", m.file, m.name, verdict, time.Since(since).Seconds())
 	}
 	fmt.Printf("%d mutants, %d not noticed, %.0f s\n", ran, unnoticed, time.Since(began).Seconds())
 	switch {
@@ -145,7 +145,7 @@ var caught = regexp.MustCompile(`caught: Test(.*)`)
 // prove returns the schedule that shows the mutant, "" if none does.
 func (m mutant) prove(root string) (string, error) {
 	if m.unproved != "" {
-		return "not proved, for " + m.unproved + ":", nil
+		return "not proved: " + m.unproved, nil
 	}
 	dir, overlay, err := m.overlaid(root)
 	if err != nil {
