@@ -56,8 +56,11 @@ func judge(t *testing.T, claims ...claim) {
 			}
 			r := explore.Run(t, c.cfg, c.program)
 			if c.but == "" {
-				if t.Logf("holds: %v", r); r.Failure != nil || !r.Exhausted && !short {
-					t.Errorf("%v\n%v", r, r.Failure)
+				switch t.Log("holds:", r); {
+				case r.Failure != nil:
+					t.Errorf("%v, %s\n%s", r, r.Failure.Schedule, r.Failure.Drawing)
+				case !r.Exhausted && !short:
+					t.Error(r)
 				}
 				return
 			}
