@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -18,6 +19,34 @@ import (
 )
 
 func sameAttribute(x, y types.AttributeValue) bool { return reflect.DeepEqual(x, y) }
+
+// When another worker has given the key up in between, the late duplicate is a
+// claim that nobody holds: not its first sender either, whose nonce it bears.
+func TestLateClaimGivesNobodyTheKey(t *testing.T) {
+	t.Parallel()
+	for what, call := range map[string]func(context.Context, *ledger.Claim) error{
+		"Renew":    func(ctx context.Context, c *ledger.Claim) error { return c.Renew(ctx) },
+		"Complete": func(ctx context.Context, c *ledger.Claim) error { return c.Complete(ctx, "stale") },
+		"Fail":     func(ctx context.Context, c *ledger.Claim) error { return c.Fail(ctx, errCut) },
+	} {
+		b := newBench(t)
+		tape, store := b.taped(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
+		stale := mustClaim(t, store, order)
+		late := tape.last()
+		b.clock.Add(time.Hour)
+		must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
+		must(t, tape.deliver(t.Context(), late))
+		before := b.row(t, order.Key)
+		wantErr(t, what, call(t.Context(), stale), ledger.ErrLeaseLost)
+		if diff := cmp.Diff(before, b.row(t, order.Key), cmp.Comparer(sameAttribute)); diff != "" {
+			t.Errorf("%s of the stale changed the row:\n%s", what, diff)
+		}
+		if err := b.book(t, stale, "stale"); err == nil {
+			t.Error("the stale claim's transaction went through")
+		}
+		must(t, mustClaim(t, store, order).Complete(t.Context(), "fresh")) // the late claim's lease is long over
+	}
+}
 
 // tape records the updates that pass, so that a test can deliver one again,
 // later, as a network may.
@@ -38,6 +67,12 @@ func (r *tape) at(i int) *dynamodb.UpdateItemInput {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sent[i]
+}
+
+func (r *tape) last() *dynamodb.UpdateItemInput {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sent[len(r.sent)-1]
 }
 
 // deliver sends a recorded request again; nobody listens to its reply.

@@ -223,6 +223,22 @@ func TestDoTxRenewsBeforeItsTransaction(t *testing.T) {
 	}
 }
 
+func TestDoTxLosesItsLeaseBeforeTheTransaction(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{Lease: time.Minute})
+	p := &paying{b: b, next: func(*ledger.Claim) error {
+		b.clock.Add(time.Hour)
+		mustClaim(t, b.store(t, ledger.Config{}), order)
+		return nil
+	}}
+	_, err := ledger.DoTx(t.Context(), store, order, p.work)
+	wantErr(t, "DoTx", err, ledger.ErrLeaseLost)
+	if got := fmt.Sprint(w.ops); got != "[update update]" {
+		t.Errorf("sent: %s, want a claim and a renewal", got)
+	}
+}
+
 // No renewal goes out while the transaction is under way: the two would meet.
 func TestDoTxIsQuietWhileItsTransactionIsUnderWay(t *testing.T) {
 	t.Parallel()

@@ -9,12 +9,14 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -113,6 +115,20 @@ func wantResult[T any](t *testing.T, res ledger.Result[T], err error, want ledge
 	}
 }
 
+// When no reply comes at all, giving the key up tells what happened.
+func TestDoTxOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{})
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems", Times: -1})
+	p := &paying{b: b}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+	b.db.Heal()
+	res, err = ledger.DoTx(t.Context(), store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid", Replayed: true})
+	b.wantTimes(t, 1)
+}
+
 // Conflicts with other transactions and throttled actions are waited out, with the
 // same request.
 func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
@@ -141,6 +157,25 @@ func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
 			b.wantTimes(t, 1)
 		})
 	}
+}
+
+func TestDoTxAfterATakeover(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	p := &paying{b: b, next: func(*ledger.Claim) error {
+		b.clock.Add(time.Hour)
+		must(t, mustClaim(t, b.store(t, ledger.Config{}), order).Complete(t.Context(), "successor"))
+		b.clock.Add(-time.Hour) // this worker's clock did not see it
+		return nil
+	}}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	wantErr(t, "DoTx", err, ledger.ErrLeaseLost)
+	if got := fmt.Sprint(w.ops); res != (ledger.Result[string]{}) || got != "[update transaction]" {
+		t.Errorf("DoTx = %+v after %s", res, got)
+	}
+	b.wantTimes(t, 0)
+	wantDone(t, store, order, `"successor"`)
 }
 
 // The work sent a transaction of its own: it is told that its actions were not
