@@ -66,28 +66,6 @@ func TestBackfill(t *testing.T) {
 	golden.Backfill(t, db.Client(), least.Backfill, row, ddb.Item{"chatUser": item.S("t#a%23b")})
 }
 
-// An update that was made before a retraction does not bring the activity back.
-func TestBackfillMeetsARetraction(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	row := golden.Item(t, "testdata/typescript.json")
-	recordtest.Put(t, db.Client(), acts.Table().Name, row)
-	in, _, err := acts.Backfill(row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tombstone := golden.Item(t, "testdata/tombstone.json")
-	tombstone["activityId"] = row["activityId"]
-	recordtest.Put(t, db.Client(), acts.Table().Name, tombstone)
-	_, err = db.Client().UpdateItem(t.Context(), in)
-	if _, refused := ddb.Refused(err); !refused {
-		t.Errorf("over a tombstone: %v", err)
-	}
-	if got := recordtest.Row(t, db.Client(), acts.Table().Name, in.Key); len(got) != 3 {
-		t.Errorf("the tombstone has become %v", got)
-	}
-}
-
 func TestBackfillUnreadable(t *testing.T) {
 	t.Parallel()
 	_, acts := open(t, nil)

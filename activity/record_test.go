@@ -55,34 +55,6 @@ func TestRecordConflict(t *testing.T) {
 	wantSame(t, "what stands", everything(t, acts), []activity.Activity{first})
 }
 
-// A reply is lost, and the SDK sends again and meets its own row; or all
-// replies are lost, and the caller calls again.
-func TestRecordLostReply(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	dish := chore(t, monday, 7, "diskning")
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
-	cost := db.Meter(func() {
-		if out, err := acts.Record(t.Context(), dish); out != event.Duplicate || err != nil {
-			t.Errorf("Record = %v, %v", out, err)
-		}
-	})
-	if cost.Requests != 2 {
-		t.Errorf("%d requests, want the lost one and its retry, no read", cost.Requests)
-	}
-
-	wash := chore(t, monday, 8, "tvätt")
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Times: 3})
-	out, err := acts.Record(t.Context(), wash)
-	if out != 0 || err == nil {
-		t.Errorf("all replies lost: %v, %v", out, err)
-	}
-	if out, err := acts.Record(t.Context(), wash); out != event.Duplicate || err != nil {
-		t.Errorf("again: %v, %v", out, err)
-	}
-	wantSame(t, "what stands", everything(t, acts), []activity.Activity{dish, wash})
-}
-
 func TestBadInputSendsNothing(t *testing.T) {
 	t.Parallel()
 	acts := silent(t)

@@ -100,18 +100,6 @@ func TestRetractOfNothing(t *testing.T) {
 	}
 }
 
-func TestRetractLostReplies(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	for i, tombstone := range []bool{false, true} {
-		dish := chore(t, monday, int64(i+1), "diskning")
-		mustRecord(t, acts, dish)
-		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
-		retract(t, acts, dish.Event, tombstone, event.Duplicate)
-	}
-	wantSame(t, "what stands", everything(t, acts), nil)
-}
-
 func TestRetractOfASet(t *testing.T) {
 	t.Parallel()
 	four := setOf(t, 7, 4)

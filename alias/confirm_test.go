@@ -1,13 +1,11 @@
 package alias_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 )
 
@@ -100,68 +98,4 @@ func TestConfirmedByOfFormat1(t *testing.T) {
 	}
 	do(t, event.Created)(w.confirm("torkning", 50))
 	means(t, w.f, "torkning", 1)
-}
-
-// A confirmation of a full set is two updates, and another write may come between.
-func TestConfirmMeetsAnother(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		other func(w writer)
-		want  string
-		name  string
-		count int64
-	}{
-		"the same":                {func(w writer) { do(w.t, event.Created)(w.confirm("diskning", 5)) }, "duplicate", "diskning", 9},
-		"a correction":            {func(w writer) { do(w.t, event.Created)(w.correct("torkning", 50)) }, "taken by torkning", "torkning", 0},
-		"a later correction":      {func(w writer) { do(w.t, event.Created)(w.correct("diskning", 4)) }, "superseded", "diskning", 8},
-		"a Forget":                {func(w writer) { do(w.t, event.Created)(w.forget(50)) }, "not found", "", 0},
-		"all that is remembered":  {func(w writer) { many(w, 4, 3, 2, 1, 0, -1, -2, -3) }, "too old", "diskning", 16},
-		"a count by format 1":     {func(w writer) { format1(w, 5) }, "duplicate", "diskning", 9},
-		"a later one by format 1": {func(w writer) { format1(w, 4) }, "too old", "diskning", 9},
-		"an earlier by format 1":  {func(w writer) { format1(w, 6) }, "created", "diskning", 10},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := confirmed(t)
-			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { c.other(w) }), Op: "UpdateItem", Nth: 2})
-			got := answered(w.f.another(t, nil).Confirm(t.Context(), alias.Confirm{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 5)}))
-			if got != c.want {
-				t.Errorf("answered %q, want %q", got, c.want)
-			}
-			means(t, w.f, c.name, c.count)
-		})
-	}
-}
-
-func many(w writer, minutesAgo ...int) {
-	for _, m := range minutesAgo {
-		do(w.t, event.Created)(w.confirm("diskning", m))
-	}
-}
-
-// format1 confirms as a writer of format 1 does.
-func format1(w writer, minutesAgo int) {
-	row := w.f.stored(w.t, "ALIAS#-100123", "ta disken")
-	w.f.write(w.t, with(row, map[string]any{"confirmations": n("9"), "confirmedBy": s(eventAt(w.t, minutesAgo).String())}))
-}
-
-// Each of the two updates may lose its request or its reply, once or for good.
-func TestConfirmOfAFullSetLosesReplies(t *testing.T) {
-	t.Parallel()
-	for nth := 1; nth <= 2; nth++ {
-		for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-			t.Run(fmt.Sprint(effect, nth), func(t *testing.T) {
-				t.Parallel()
-				w := confirmed(t)
-				w.f.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: nth})
-				want := event.Created
-				if nth == 2 && effect == dynamotest.LoseReply {
-					want = event.Duplicate // it cannot know that it was this call
-				}
-				do(t, want)(w.confirm("diskning", 5))
-				do(t, event.Duplicate)(w.confirm("diskning", 5))
-				means(t, w.f, "diskning", 9)
-			})
-		}
-	}
 }

@@ -5,10 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/homeops/ddbpatterns/alias"
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
@@ -53,34 +50,4 @@ func TestErase(t *testing.T) {
 	recordtest.WantBad(t, err, "alias", "scope")
 	// Erase also removed the event of the forgotten phrase.
 	do(t, event.Created)(w.f.Put(t.Context(), alias.Put{Scope: chat, Phrase: "glömt", Name: "x", Event: eventAt(t, 70)}))
-}
-
-// A writer that began before the erasure writes nothing of the erased content
-// after it.
-func TestEraseBesideAWriter(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		write func(w writer) (event.Outcome, error)
-		want  string // what it answers
-		row   map[string]any
-	}{
-		"a confirmation of a full set": {func(w writer) (event.Outcome, error) { return w.confirm("diskning", 5) }, "not found", map[string]any{}},
-		"a correction to the name": {
-			func(w writer) (event.Outcome, error) { return w.correct("diskning", 5) }, "created",
-			with(golden(t, "put"), map[string]any{"learnedFrom": s(""), "namedBy": s(eventAt(t, 5).String())}),
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := confirmed(t)
-			w.f.write(t, with(w.f.stored(t, "ALIAS#-100123", "ta disken"), map[string]any{"note": s("private"), "learnedFrom": s("42")}))
-			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { erased(w, 1) }), Op: "UpdateItem", Nth: 2})
-			if got := answered(c.write(writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}})); got != c.want {
-				t.Errorf("answered %q, want %q", got, c.want)
-			}
-			if diff := cmp.Diff(c.row, w.f.stored(t, "ALIAS#-100123", "ta disken")); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
 }

@@ -177,14 +177,3 @@ func TestBadSeeds(t *testing.T) {
 		t.Errorf("bad input alone: %v, %v", cost, err)
 	}
 }
-
-// A put whose reply was lost finds its own row, as the doc comment says.
-func TestSeedLosesAReply(t *testing.T) {
-	t.Parallel()
-	f := open(t)
-	f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem", Nth: 1})
-	done, err := f.Seed(t.Context(), chat, map[string]string{"diska": "diskning"})
-	if want := 0; err != nil || done != want {
-		t.Errorf("Seed: %d, %v", done, err)
-	}
-}

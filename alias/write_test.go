@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
@@ -43,24 +42,6 @@ func refused(t testing.TB, want error) func(event.Outcome, error) {
 			t.Fatalf("got %v, %v; want %v", out, err, want)
 		}
 	}
-}
-
-// answered returns the answer of a write in one word.
-func answered(out event.Outcome, err error) string {
-	var taken *alias.TakenError
-	switch {
-	case err == nil:
-		return out.String()
-	case errors.As(err, &taken):
-		return "taken by " + taken.Owner
-	case errors.Is(err, event.ErrSuperseded):
-		return "superseded"
-	case errors.Is(err, event.ErrTooOld):
-		return "too old"
-	case errors.Is(err, alias.ErrNotFound):
-		return "not found"
-	}
-	return err.Error()
 }
 
 // means fails the test unless the phrase stands for the name and was confirmed
@@ -107,53 +88,6 @@ func TestPutRefusesToHijack(t *testing.T) {
 	do(t, event.Created)(w.confirm("diskning", 50))
 	do(t, event.Duplicate)(w.put("diskning", 40))
 	means(t, w.f, "diskning", 1)
-}
-
-func TestCorrectLaterEventWins(t *testing.T) {
-	t.Parallel()
-	w := newWriter(t)
-	do(t, event.Created)(w.put("diskning", 60))
-	do(t, event.Created)(w.confirm("diskning", 55))
-	do(t, event.Created)(w.correct("torkning", 40))
-	means(t, w.f, "torkning", 0) // the confirmations were for another name
-	do(t, event.Duplicate)(w.correct("torkning", 40))
-	owner(t, "torkning")(w.correct("städning", 40)) // one event, two names: the first stays
-	refused(t, event.ErrSuperseded)(w.correct("städning", 50))
-	refused(t, event.ErrSuperseded)(w.correct("torkning", 50))
-	do(t, event.Created)(w.correct("diskning", 30))
-	means(t, w.f, "diskning", 0)
-	owner(t, "diskning")(w.put("torkning", 20))
-}
-
-// A correction to the name that the phrase has is two updates, and another
-// write may come between them.
-func TestCorrectMeetsAnother(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		otherName  string
-		otherEvent int
-		wantErr    error
-		want       string
-	}{
-		"an earlier one":                {"torkning", 40, nil, "diskning"},
-		"a later one":                   {"torkning", 20, event.ErrSuperseded, "torkning"},
-		"a later one to the same name":  {"diskning", 20, event.ErrSuperseded, "diskning"},
-		"an earlier one, the same name": {"diskning", 40, nil, "diskning"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWriter(t)
-			do(t, event.Created)(w.put("diskning", 60))
-			other := func() { do(t, event.Created)(w.correct(c.otherName, c.otherEvent)) }
-			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(other), Op: "UpdateItem", Nth: 2})
-			_, err := w.f.another(t, nil).Correct(t.Context(), alias.Correct{Scope: chat, Phrase: "ta disken", Name: "diskning", Event: eventAt(t, 30)})
-			if !errors.Is(err, c.wantErr) {
-				t.Errorf("Correct: %v, want %v", err, c.wantErr)
-			}
-			means(t, w.f, c.want, 0)
-			refused(t, event.ErrSuperseded)(w.correct("städning", 35))
-		})
-	}
 }
 
 // A forgotten phrase stays forgotten for all events that happened before.
@@ -205,36 +139,6 @@ func TestForgetIsNotedWhateverStands(t *testing.T) {
 	refused(t, event.ErrSuperseded)(w.forget(30))
 	do(t, event.Created)(w.put("diskning", 10))
 	means(t, w.f, "diskning", 0)
-}
-
-// A write whose reply was lost takes effect once; the second try only sees that
-// it took effect before.
-func TestLostReplies(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name          string
-		write         func(writer) (event.Outcome, error)
-		want          string
-		confirmations int64
-	}{
-		{"Put", func(w writer) (event.Outcome, error) { return w.put("diskning", 60) }, "diskning", 0},
-		{"Confirm", func(w writer) (event.Outcome, error) { return w.confirm("diskning", 50) }, "diskning", 1},
-		{"Correct", func(w writer) (event.Outcome, error) { return w.correct("torkning", 50) }, "torkning", 0},
-		{"Forget", func(w writer) (event.Outcome, error) { return w.forget(50) }, "", 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWriter(t)
-			if c.name != "Put" {
-				do(t, event.Created)(w.put("diskning", 60))
-			}
-			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
-			do(t, event.Duplicate)(c.write(w))
-			means(t, w.f, c.want, c.confirmations)
-			do(t, event.Duplicate)(c.write(w))
-			means(t, w.f, c.want, c.confirmations)
-		})
-	}
 }
 
 // DynamoDB must accept the largest input that is not refused here.

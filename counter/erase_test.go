@@ -1,11 +1,9 @@
 package counter_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/homeops/ddbpatterns/counter"
-	"github.com/homeops/ddbpatterns/dynamotest"
 )
 
 // erase wants so many rows to have gone.
@@ -45,27 +43,4 @@ func TestErase(t *testing.T) {
 	if row := e.row(t, day); len(row) != 7 {
 		t.Errorf("what stood before the erasure is in %v", row)
 	}
-}
-
-// Writers go on meanwhile: what they write is a row of its own, with nothing in
-// it of what stood before.
-func TestEraseBesideWriters(t *testing.T) {
-	t.Parallel()
-	e := open(t, counter.Config{})
-	old := message(t, noon, "old")
-	e.take(t, old, 100)
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "BatchWriteItem"})
-	e.db.Inject(dynamotest.Fault{Op: "BatchWriteItem", Do: dynamotest.After(func() { e.take(t, message(t, noon, "lost"), 100) })})
-	e.db.Inject(dynamotest.Fault{Op: "BatchWriteItem", Nth: 2, Do: dynamotest.After(func() { e.take(t, message(t, noon, "new"), 100) })})
-	if n, err := e.Erase(t.Context(), chat); err != nil || n == 0 {
-		t.Errorf("Erase = %d, %v", n, err)
-	}
-	row := e.row(t, day)
-	if len(row) != 7 || row["e_"+message(t, noon, "new").String()] == nil {
-		t.Errorf("the row is %v", row)
-	}
-	if _, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: old, Weight: 1}); !errors.Is(err, counter.ErrNotFound) {
-		t.Errorf("Refund of what was erased: %v, want ErrNotFound", err)
-	}
-	e.erase(t, chat, 1)
 }

@@ -44,12 +44,6 @@ func open(t testing.TB, cfg counter.Config) *env {
 	return e
 }
 
-// meanwhile loses the reply of the next write, and calls f before it is sent again.
-func (e *env) meanwhile(f func()) {
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.After(f), Op: "UpdateItem"})
-}
-
 // message is the event of a chat's message.
 func message(t testing.TB, at time.Time, id any) event.Event {
 	t.Helper()

@@ -17,49 +17,6 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// The reply is lost after the write took effect and the SDK sends again: the
-// call reads Created, from two requests and no read.
-func TestOwnLostReplyIsNoRedelivery(t *testing.T) {
-	t.Parallel()
-	e := open(t, counter.Config{})
-	ev := message(t, noon, 1)
-	for key, weight := range map[string]int64{"refund": 1, "adjust": 3} {
-		if _, err := e.Add(t.Context(), counter.Add{Key: key, Event: ev, Weight: weight}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, call := range map[string]func() (event.Outcome, int64, error){
-		"take": func() (event.Outcome, int64, error) {
-			grant, err := e.Take(t.Context(), counter.Take{Key: "take", Event: ev, Weight: 1, Cap: 1})
-			return grant.Outcome, grant.Used, err
-		},
-		"add": func() (event.Outcome, int64, error) {
-			total, err := e.Add(t.Context(), counter.Add{Key: "add", Event: ev, Weight: 1})
-			return total.Outcome, total.Used, err
-		},
-		"refund": func() (event.Outcome, int64, error) {
-			total, err := e.Refund(t.Context(), counter.Refund{Key: "refund", Event: ev, Weight: 1})
-			return total.Outcome, total.Used + 1, err
-		},
-		"adjust": func() (event.Outcome, int64, error) {
-			grant, err := e.Adjust(t.Context(), counter.Adjust{Key: "adjust", Event: ev, From: 3, To: 1})
-			return grant.Outcome, grant.Used, err
-		},
-	} {
-		e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
-		var outcome event.Outcome
-		var used int64
-		var err error
-		cost := e.db.Meter(func() { outcome, used, err = call() })
-		if err != nil || outcome != event.Created || used != 1 {
-			t.Errorf("%s: %v, %d used, %v, want created", name, outcome, used, err)
-		}
-		if cost.Requests != 2 || cost.ByOp["UpdateItem"] != 2 {
-			t.Errorf("%s: %v", name, cost)
-		}
-	}
-}
-
 // The same where another system left a count that is not a whole number: what
 // this call's own attempt did is not denied.
 func TestOwnLostReplyWithAnUnreadableCount(t *testing.T) {
@@ -78,55 +35,6 @@ func TestOwnLostReplyWithAnUnreadableCount(t *testing.T) {
 		wantEffect(t, err, own)
 		if count := e.row(t, day)["count"].(*types.AttributeValueMemberN).Value; count != "1.5" {
 			t.Errorf("the count is %s", count)
-		}
-	}
-}
-
-// When the whole call fails and is made again, the second is a redelivery: it
-// cannot know whether the first has been acted upon.
-func TestRepeatedCallIsADuplicate(t *testing.T) {
-	t.Parallel()
-	e := open(t, counter.Config{})
-	ev := message(t, noon, 1)
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Times: -1})
-	if _, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 3}); err == nil {
-		t.Fatal("no reply, no error")
-	}
-	e.db.Heal()
-	if grant := e.take(t, ev, 3); !grant.OK || grant.Outcome != event.Duplicate || grant.Used != 1 {
-		t.Errorf("again: %+v", grant)
-	}
-}
-
-// Between the lost reply and the SDK's second attempt another caller may have settled
-// or refunded the event: the answer says so.
-func TestOwnLostReplyAfterAnother(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		between func(*env, event.Event) error
-		want    counter.Grant // except what it says of the cap and the day
-	}{
-		"settled": {func(e *env, ev event.Event) error {
-			_, err := e.Adjust(t.Context(), counter.Adjust{Key: chat, Event: ev, From: 5, To: 3})
-			return err
-		}, counter.Grant{OK: true, Total: counter.Total{Outcome: event.Duplicate, Used: 3}}},
-		"refunded": {func(e *env, ev event.Event) error {
-			_, err := e.Refund(t.Context(), counter.Refund{Key: chat, Event: ev, Weight: 5})
-			return err
-		}, counter.Grant{Total: counter.Total{Outcome: event.Duplicate, Refunded: true}}},
-	} {
-		e := open(t, counter.Config{})
-		ev := message(t, noon, 1)
-		e.meanwhile(func() {
-			if err := tc.between(e, ev); err != nil {
-				t.Error(name, err)
-			}
-		})
-		grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Cap: 9, Weight: 5})
-		want := tc.want
-		want.Cap, want.Remaining, want.Day, want.ResetsAt = 9, 9-want.Used, day, tzclock.Stockholm.End(day)
-		if err != nil || grant != want {
-			t.Errorf("%s: Take = %+v, %v, want %+v", name, grant, err, want)
 		}
 	}
 }

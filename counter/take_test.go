@@ -3,8 +3,6 @@ package counter_test
 import (
 	"errors"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -240,39 +238,5 @@ func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "counter: "+call.name+" on table no-such-table: ") || strings.Contains(err.Error(), "person") {
 			t.Errorf("%s = %v", call.name, err)
 		}
-	}
-}
-
-// Many callers, every event delivered by three of them at once, replies and
-// requests lost on the way: the cap is met exactly.
-func TestCapUnderContention(t *testing.T) {
-	t.Parallel()
-	const events, deliveries, most = 24, 3, 3
-	e := open(t, counter.Config{})
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Nth: 1, Times: 3})
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Nth: 5, Times: 2})
-	var created, granted atomic.Int64
-	var wg sync.WaitGroup
-	for i := range events * deliveries {
-		wg.Go(func() {
-			take := counter.Take{Key: chat, Event: message(t, noon, i%events), Weight: 1, Cap: most}
-			grant, err := e.Take(t.Context(), take)
-			if err != nil || grant.Used > most || grant.OK == (grant.Outcome == 0) {
-				t.Errorf("Take = %+v, %v", grant, err)
-			}
-			if grant.First() {
-				created.Add(1)
-			}
-			if grant.OK {
-				granted.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	if created.Load() != most || granted.Load() > most*deliveries {
-		t.Errorf("%d created, %d granted", created.Load(), granted.Load())
-	}
-	if count := e.get(t, day); count.Used != most || count.Recorded != most {
-		t.Errorf("Get = %v", count)
 	}
 }

@@ -2,7 +2,6 @@ package counter_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -126,42 +125,6 @@ func TestTombstoneOvertaken(t *testing.T) {
 		}
 		if errors.Is(err, counter.ErrNotFound) {
 			t.Errorf("%s: %v, which a Tombstone never is", name, err)
-		}
-	}
-}
-
-// Each request of a refund that comes first, or is overtaken, loses its reply or
-// is lost itself. The call reads Created all the same.
-func TestTombstoneLosesReplies(t *testing.T) {
-	t.Parallel()
-	for _, overtaken := range []bool{false, true} {
-		for nth := 1; nth <= 3; nth++ {
-			for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-				if nth == 3 && !overtaken {
-					continue // it sends two
-				}
-				name := fmt.Sprintf("overtaken %v, %v of request %d", overtaken, do, nth)
-				e := open(t, counter.Config{})
-				ev := message(t, noon, 1)
-				at, lose := 2, nth
-				switch {
-				case nth == 1:
-					at++ // the first request is sent twice
-				case nth == 3:
-					lose++ // the hold is a request, too
-				}
-				if overtaken {
-					e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: at, Do: dynamotest.Before(func() { e.hold(t, ev, 2) })})
-				}
-				e.db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Nth: lose})
-				total, err := e.Refund(t.Context(), tombstone(ev, 2))
-				if err != nil || total.Outcome != event.Created || !total.Refunded || total.Used != 0 {
-					t.Errorf("%s: %+v, %v", name, total, err)
-				}
-				if grant, err := e.Take(t.Context(), counter.Take{Key: chat, Event: ev, Weight: 1, Cap: 9}); err != nil || !grant.Refunded || grant.Used != 0 {
-					t.Errorf("%s: Take = %+v, %v", name, grant, err)
-				}
-			}
 		}
 	}
 }

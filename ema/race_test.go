@@ -11,24 +11,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
-// A lost reply counts once: the SDK sends again, meets its own write, and the
-// answer is Duplicate, the state being that of one observation.
-func TestLostReplies(t *testing.T) {
-	t.Parallel()
-	for do, want := range map[dynamotest.Effect]event.Outcome{
-		dynamotest.LoseReply:   event.Duplicate,
-		dynamotest.LoseRequest: event.Created,
-	} {
-		db, store := open(t)
-		mustObserve(t, store, effort(ago(t, 1), 4), event.Created)
-		db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem"})
-		mustObserve(t, store, effort(ago(t, 0), 8), want)
-		if got := mustGet(t, store, "42", "diskning"); got.Value != 6 || got.Samples != 2 {
-			t.Errorf("%v: %+v, want 6 of 2 samples", do, got)
-		}
-	}
-}
-
 // A row that is erased, made anew by an older system and given the same event
 // again has the version and the ring that it had, over other samples: a write
 // computed from the erased row must not win.

@@ -79,23 +79,6 @@ func TestAClaimThatItsCallerLeftIsGivenUp(t *testing.T) {
 	}
 }
 
-// What another has taken, or has ended, is not given up, and nothing comes of
-// a claim that never arrived.
-func TestAClaimThatItsCallerLeftTakesNothingFromOthers(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.leave(t, 1, true, nothing, ledger.Config{})
-	if row := b.row(t, order.Key); row != nil {
-		t.Errorf("a row of nothing: %v", row)
-	}
-	store := b.store(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
-	b.leave(t, 1, false, func() {
-		b.clock.Add(time.Hour)
-		mustClaim(t, store, order)
-	}, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
-	wantBusy(t, store, order, time.Minute+time.Second)
-}
-
 func TestAClaimAnsweredAsItsContextEnds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

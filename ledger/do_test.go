@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -128,23 +127,6 @@ func TestDoWithoutAStoredResult(t *testing.T) {
 	w.wantRuns(t, 0)
 }
 
-func TestDoOnceAmongMany(t *testing.T) {
-	t.Parallel()
-	_, store := opened(t, ledger.Config{})
-	var w worker
-	var wg sync.WaitGroup
-	for range 12 {
-		wg.Go(func() {
-			res, err := ledger.Do(t.Context(), store, order, w.do)
-			if !isBusy(err) && (err != nil || res.Value.ID != "1") {
-				t.Errorf("Do = %+v, %v", res, err)
-			}
-		})
-	}
-	wg.Wait()
-	w.wantRuns(t, 1)
-}
-
 // A deploy cancels the worker's context: that says nothing of the event, and
 // uses up no attempt. Every other error does.
 func TestACancelledAttemptDoesNotCount(t *testing.T) {
@@ -184,29 +166,6 @@ func TestACancelledAttemptDoesNotCount(t *testing.T) {
 				t.Errorf("%s: then attempt %d, fence %d after %d", name, c.Attempt, c.Fence, r.Fence)
 			}
 		}
-	}
-}
-
-// A successor took over while the work went on unnoticed: its effect stands
-// under a stale fence, and its result is not stored.
-func TestDoAfterATakeover(t *testing.T) {
-	t.Parallel()
-	b, store := opened(t, ledger.Config{})
-	for name, failed := range map[string]error{"result": nil, "error": errors.New("no connection")} {
-		req := ledger.Request{Key: name}
-		res, err := ledger.Do(t.Context(), store, req, func(context.Context, *ledger.Claim) (string, error) {
-			b.clock.Add(time.Hour)
-			must(t, mustClaim(t, store, req).Complete(t.Context(), "successor"))
-			return "stale", failed
-		})
-		wantErr(t, name, err, ledger.ErrLeaseLost)
-		if failed != nil {
-			wantErr(t, name, err, failed)
-		}
-		if res.Value != "stale" || res.Replayed {
-			t.Errorf("%s: %+v", name, res)
-		}
-		wantDone(t, store, req, `"successor"`)
 	}
 }
 

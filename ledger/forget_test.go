@@ -89,32 +89,6 @@ func TestForgetWaits(t *testing.T) {
 	must(t, b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)))
 }
 
-// Fences rise over a Forget also from a worker whose clock is ahead to one whose
-// clock is behind, for every caller of Forget.
-func TestFenceRisesOverAForget(t *testing.T) {
-	t.Parallel()
-	for _, forgetter := range []time.Duration{0, forgetSkew / 2, forgetSkew} {
-		b := newBench(t)
-		at := func(offset time.Duration) *ledger.Store {
-			return b.store(t, ledger.Config{MaxSkew: forgetSkew, Now: func() time.Time { return b.clock.Now().Add(offset) }})
-		}
-		first := mustClaim(t, at(forgetSkew), order)
-		must(t, first.Fail(t.Context(), errCut))
-		for range 100 {
-			err := b.ops(t, at(forgetter)).Forget(t.Context(), mustGet(t, at(0), order.Key))
-			var busy *ledger.InProgressError
-			if !errors.As(err, &busy) {
-				must(t, err)
-				break
-			}
-			b.clock.Add(busy.Wait)
-		}
-		if second := mustClaim(t, at(0), order); second.Fence <= first.Fence || second.Attempt != 1 {
-			t.Errorf("forgotten by a clock %v ahead: fence %d after %d, attempt %d", forgetter, second.Fence, first.Fence, second.Attempt)
-		}
-	}
-}
-
 // What was written since the operator looked is not forgotten.
 func TestForgetRefuses(t *testing.T) {
 	t.Parallel()
@@ -149,16 +123,6 @@ func TestForgetRefuses(t *testing.T) {
 	}
 }
 
-func TestARepeatedForgetLeavesTheNextDeliveryAlone(t *testing.T) {
-	t.Parallel()
-	b, store := newForgetting(t)
-	must(t, mustClaim(t, store, order).Fail(t.Context(), errCut))
-	b.clock.Add(time.Hour)
-	b.meanwhile("DeleteItem", func() { mustClaim(t, store, order) })
-	wantErr(t, "Forget", b.ops(t, store).Forget(t.Context(), mustGet(t, store, order.Key)), ledger.ErrChanged)
-	wantBusy(t, store, order, forgetLease+forgetSkew)
-}
-
 // A key that is claimed and released again and again never runs out of attempts.
 func TestReleasedAttemptsDoNotCount(t *testing.T) {
 	t.Parallel()
@@ -181,20 +145,6 @@ func TestReleaseKeepsWhyAnEarlierAttemptFailed(t *testing.T) {
 	must(t, mustClaim(t, store, order).Fail(t.Context(), errors.New("no connection")))
 	must(t, mustClaim(t, store, order).Release(t.Context()))
 	golden.Want(t, b.client, b.table, "testdata/released.json", "pk")
-}
-
-func TestReleaseKnowsItsOwnLostReply(t *testing.T) {
-	t.Parallel()
-	for _, effect := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-		b, store := opened(t, ledger.Config{})
-		c := mustClaim(t, store, order)
-		b.db.Inject(dynamotest.Fault{Do: effect, Op: "UpdateItem", Nth: 1})
-		must(t, c.Release(t.Context()))
-		must(t, c.Release(t.Context())) // and again
-		if r := mustGet(t, store, order.Key); r.State != ledger.Failed || r.Attempts != 0 {
-			t.Errorf("record: %+v", r)
-		}
-	}
 }
 
 func TestReleaseOfWhatIsNotHeld(t *testing.T) {

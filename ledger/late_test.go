@@ -16,43 +16,9 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
-// A renewal that was under way longer than the next one must not shorten the
-// lease: the holder counts on the later.
-func TestLateRenewalDoesNotShortenTheLease(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	tape, store := b.taped(t, ledger.Config{Lease: time.Minute, MaxSkew: time.Second})
-	c := mustClaim(t, store, order)
-	b.clock.Add(time.Second)
-	must(t, c.Renew(t.Context()))
-	early := tape.last()
-	b.clock.Add(30 * time.Second)
-	must(t, c.Renew(t.Context()))
-	if err := tape.deliver(t.Context(), early); err == nil {
-		t.Error("the late duplicate took effect")
-	}
-	wantBusy(t, store, order, time.Minute+time.Second)
-}
-
-// A duplicate of the claim's own request, late, does not reopen what the claim
-// gave up.
-func TestLateClaimDoesNotReopen(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	tape, store := b.taped(t, ledger.Config{})
-	c := mustClaim(t, store, order)
-	late := tape.last()
-	must(t, c.Fail(t.Context(), errors.New("no connection")))
-	if err := tape.deliver(t.Context(), late); err == nil {
-		t.Error("the late duplicate took effect")
-	}
-	if next := mustClaim(t, store, order); next.Attempt != 2 {
-		t.Errorf("attempt %d, want 2", next.Attempt)
-	}
-}
+func sameAttribute(x, y types.AttributeValue) bool { return reflect.DeepEqual(x, y) }
 
 // When another worker has given the key up in between, the late duplicate is a
 // claim that nobody holds: not its first sender either, whose nonce it bears.
@@ -82,8 +48,6 @@ func TestLateClaimGivesNobodyTheKey(t *testing.T) {
 	}
 }
 
-func sameAttribute(x, y types.AttributeValue) bool { return reflect.DeepEqual(x, y) }
-
 // tape records the updates that pass, so that a test can deliver one again,
 // later, as a network may.
 type tape struct {
@@ -99,16 +63,16 @@ func (r *tape) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opt
 	return r.API.UpdateItem(ctx, in, opts...)
 }
 
-func (r *tape) last() *dynamodb.UpdateItemInput {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.sent[len(r.sent)-1]
-}
-
 func (r *tape) at(i int) *dynamodb.UpdateItemInput {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sent[i]
+}
+
+func (r *tape) last() *dynamodb.UpdateItemInput {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sent[len(r.sent)-1]
 }
 
 // deliver sends a recorded request again; nobody listens to its reply.
@@ -138,74 +102,6 @@ func TestFenceRisesAfterTheRowIsGone(t *testing.T) {
 	if next := mustClaim(t, store, order); next.Fence <= c.Fence || next.Attempt != 1 {
 		t.Errorf("fence %d after %d, attempt %d", next.Fence, c.Fence, next.Attempt)
 	}
-}
-
-// Fences rise also from a worker whose clock is ahead to one whose clock is
-// behind, when the row between them was deleted as early as it may be.
-func TestFenceRisesAcrossClocks(t *testing.T) {
-	t.Parallel()
-	const skew = time.Hour
-	now := time.Now().Truncate(time.Second)
-	db := dynamotest.New(t, &dynamotest.Config{Now: func() time.Time { return now }})
-	at := func(offset time.Duration) *ledger.Store {
-		store, err := ledger.New(db.Client(), "ledger", &ledger.Config{
-			Now: func() time.Time { return now.Add(offset) }, Lease: time.Second, MaxSkew: skew, Retention: time.Second + skew,
-		})
-		must(t, err)
-		return store
-	}
-	ahead, behind := at(skew/2), at(-skew/2)
-	must(t, schema.Create(t.Context(), db.Client(), ahead.Table()))
-	first := mustClaim(t, ahead, order)
-	must(t, first.Fail(t.Context(), errors.New("again")))
-	second := mustClaim(t, behind, order)
-	must(t, second.Fail(t.Context(), errors.New("again")))
-	now = now.Add(-skew / 2).Add(time.Second + skew).Add(time.Hour + time.Second)
-	if n := db.Server().ExpireTTL(); n != 1 {
-		t.Fatalf("%d rows deleted", n)
-	}
-	if third := mustClaim(t, behind, order); second.Fence <= first.Fence || third.Fence <= second.Fence {
-		t.Errorf("fences %d, %d, %d", first.Fence, second.Fence, third.Fence)
-	}
-}
-
-func TestOneHolderAmongMany(t *testing.T) {
-	t.Parallel()
-	b, store := opened(t, ledger.Config{MaxAttempts: 100, Lease: time.Minute, MaxSkew: time.Second})
-	last := int64(0)
-	for round := range 4 {
-		winner := oneOfMany(t, isBusy, func() (*ledger.Claim, error) { return store.Claim(t.Context(), order) })
-		if winner.Fence <= last {
-			t.Errorf("round %d: fence %d after %d", round, winner.Fence, last)
-		}
-		last = winner.Fence
-		if round%2 == 0 { // a failure, then a crash
-			must(t, winner.Fail(t.Context(), errors.New("again")))
-		} else {
-			b.clock.Add(time.Minute + time.Second)
-		}
-	}
-}
-
-// oneOfMany makes calls at once, of which one gets a claim and the others an error.
-func oneOfMany(t *testing.T, loses func(error) bool, call func() (*ledger.Claim, error)) *ledger.Claim {
-	t.Helper()
-	won := make(chan *ledger.Claim, 12)
-	var wg sync.WaitGroup
-	for range cap(won) {
-		wg.Go(func() {
-			if c, err := call(); err == nil {
-				won <- c
-			} else if !loses(err) {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if len(won) != 1 {
-		t.Fatalf("%d holders", len(won))
-	}
-	return <-won
 }
 
 func eventOf(t *testing.T, c *ledger.Claim, parts ...string) event.Event {

@@ -57,17 +57,6 @@ func TestMarkSeenExpires(t *testing.T) {
 	wantMark(t, store, "k", event.Duplicate)
 }
 
-func TestMarkSeenKnowsItsOwnLostReply(t *testing.T) {
-	t.Parallel()
-	b, store := opened(t, ledger.Config{})
-	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "PutItem"})
-	wantMark(t, store, "reply", event.Created)
-	wantMark(t, store, "reply", event.Duplicate)
-	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "PutItem"})
-	wantMark(t, store, "request", event.Created)
-	wantMark(t, store, "request", event.Duplicate)
-}
-
 // A put that meets a transaction on the row is sent again, with its nonce.
 func TestMarkSeenMeetsATransaction(t *testing.T) {
 	t.Parallel()

@@ -121,14 +121,6 @@ func TestResumeOfWhatHasEnded(t *testing.T) {
 
 func isLost(err error) bool { return errors.Is(err, ledger.ErrLeaseLost) }
 
-func TestOneResumesAmongMany(t *testing.T) {
-	t.Parallel()
-	_, store := opened(t, ledger.Config{})
-	token := mustClaim(t, store, order).Token()
-	c := oneOfMany(t, isLost, func() (*ledger.Claim, error) { return store.Resume(t.Context(), token) })
-	must(t, c.Complete(t.Context(), 1))
-}
-
 // sealed is a token of any bytes whose checksum is right.
 func sealed(raw string) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32([]byte(raw), crc32.ChecksumIEEE([]byte(raw))))

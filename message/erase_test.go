@@ -8,8 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/internal/ddb"
-	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
 )
@@ -79,46 +77,6 @@ func TestEraseActor(t *testing.T) {
 	bare := open(t, message.Config{})
 	_, err = bare.EraseActor(t.Context(), anna)
 	recordtest.WantBad(t, err, "message", "Config.ActorIndex")
-}
-
-func TestEraseActorLeavesWhatIsAnothersByNow(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{ActorIndex: true})
-	e.save(t, said(1, anna, 0), said(2, anna, 0))
-	e.db.Inject(dynamotest.Fault{Op: "Query", Times: -1, Do: dynamotest.After(func() { // the index has been read
-		recordtest.Delete(t, e.db.Client(), e.table, ddb.Item{"chatId": item.S(chat), "messageId": item.N(2)})
-		e.save(t, said(2, bo, 0))
-	})})
-	if n, err := e.EraseActor(t.Context(), anna); n != 1 || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
-	if m, ok, err := e.Get(t.Context(), chat, 2); !ok || m.Actor != bo || err != nil {
-		t.Errorf("%v, %v, %v", m, ok, err)
-	}
-}
-
-// A writer that goes on while a scope is erased: what it writes may stay, what
-// stood before does not, and nothing of it is in what is written.
-func TestEraseBesideAWriter(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	shared(t, e)
-	seq := int64(1000)
-	e.db.Inject(dynamotest.Fault{Op: "BatchWriteItem", Times: -1, Do: dynamotest.Before(func() {
-		seq++
-		e.save(t, said(seq, anna, 0))
-		if out, err := e.Save(t.Context(), said(1, anna, 0)); out == 0 || err != nil { // delivered again, without Raw
-			t.Error(out, err)
-		}
-	})})
-	if n, err := e.Erase(t.Context(), chat); n < 41 || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
-	for m, err := range e.InScope(t.Context(), chat, message.Range{}) {
-		if err != nil || m.Raw != "" || m.Seq != 1 && m.Seq <= 1000 {
-			t.Errorf("%d stood before and stands, %v", m.Seq, err)
-		}
-	}
 }
 
 // Raw goes and all else stays, by whichever reply is heard; nothing comes back of what

@@ -14,7 +14,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/message"
-	"github.com/homeops/ddbpatterns/schema"
 )
 
 func TestSaveAndGet(t *testing.T) {
@@ -50,27 +49,6 @@ func TestSaveAndGet(t *testing.T) {
 	}
 	if m, ok, err := e.Get(t.Context(), chat, 99); ok || err != nil || m.Seq != 0 {
 		t.Errorf("Get of none = %v, %v, %v", m, ok, err)
-	}
-}
-
-func TestLostReply(t *testing.T) {
-	t.Parallel()
-	e := open(t, message.Config{})
-	ids := map[dynamotest.Effect]int64{dynamotest.LoseRequest: 1, dynamotest.LoseReply: 2}
-	for do, want := range map[dynamotest.Effect]event.Outcome{
-		dynamotest.LoseRequest: event.Created,
-		dynamotest.LoseReply:   event.Duplicate, // the row is the same
-	} {
-		e.db.Inject(dynamotest.Fault{Do: do, Op: "PutItem"})
-		var out event.Outcome
-		var err error
-		cost := e.db.Meter(func() { out, err = e.Save(t.Context(), said(ids[do], anna, 0)) })
-		if err != nil || out != want || cost.Requests != 2 {
-			t.Errorf("%v: Save = %v, %v after %v, want %v", do, out, err, cost, want)
-		}
-		if _, ok, err := e.Get(t.Context(), chat, ids[do]); !ok || err != nil {
-			t.Errorf("%v: Get = %v, %v", do, ok, err)
-		}
 	}
 }
 
@@ -222,49 +200,5 @@ func TestSaveMeetsATransaction(t *testing.T) {
 	cost := e.db.Meter(func() { e.save(t, said(1, anna, 0)) })
 	if cost.Requests != 3 {
 		t.Errorf("%v", cost)
-	}
-}
-
-// Whether DynamoDB has deleted the row yet never changes an answer.
-func TestSweepChangesNoAnswer(t *testing.T) {
-	t.Parallel()
-	for _, sweep := range []bool{false, true} {
-		now := noon
-		clock := func() time.Time { return now }
-		db := dynamotest.New(t, &dynamotest.Config{Now: clock})
-		s, err := message.New(db.Client(), "messages", &message.Config{Now: clock, Retention: 24 * time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Create(t.Context(), db.Client(), s.Table()); err != nil {
-			t.Fatal(err)
-		}
-		m := said(1, anna, 0)
-		if out, err := s.Save(t.Context(), m); err != nil || out != event.Created {
-			t.Fatal(out, err)
-		}
-		now = noon.Add(24*time.Hour + time.Second)
-		if sweep && db.Server().ExpireTTL() != 1 {
-			t.Error("the row has not been deleted")
-		}
-		if out, err := s.Save(t.Context(), m); !errors.Is(err, event.ErrTooOld) {
-			t.Errorf("Save, swept %v: %v, %v, want ErrTooOld", sweep, out, err)
-		}
-		if got, ok, err := s.Get(t.Context(), chat, 1); ok || err != nil {
-			t.Errorf("Get, swept %v: %v, %v", sweep, got, err)
-		}
-		if got, err := s.Recent(t.Context(), chat, 1); len(got) != 0 || err != nil {
-			t.Errorf("Recent, swept %v: %v, %v", sweep, got, err)
-		}
-		anew := said(1, bo, 0)
-		anew.At = now
-		for _, want := range []event.Outcome{event.Created, event.Duplicate} {
-			if out, err := s.Save(t.Context(), anew); err != nil || out != want {
-				t.Errorf("Save of another under its sequence, swept %v: %v, %v, want %v", sweep, out, err, want)
-			}
-		}
-		if got, ok, err := s.Get(t.Context(), chat, 1); !ok || err != nil || got.Actor != bo {
-			t.Errorf("Get of it, swept %v: %+v, %v", sweep, got, err)
-		}
 	}
 }

@@ -5,17 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/iotest"
-	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/record"
@@ -91,93 +86,6 @@ func TestExactAll(t *testing.T) {
 			t.Errorf("%d reads, want %d", w.reads, reads)
 		}
 	}
-}
-
-// The second transaction of a call counts its events once, and as its own, if its
-// reply is lost or the row changed after the first. What the call did not get to is
-// left over.
-func TestExactAllInterrupted(t *testing.T) {
-	t.Parallel()
-	down := errors.New("down")
-	for name, way := range allWays {
-		for happens, want := range map[string]struct{ sent, counted int }{"lost": {3, 150}, "changed": {3, 150}, "down": {2, 99}} {
-			db, w, rows, direct := openExact(t)
-			w.before = func(n int, in *dynamodb.TransactWriteItemsInput) error {
-				switch {
-				case n != 2:
-				case happens == "changed":
-					wantApply(t, direct, adds(at(t, 120), 121), event.Created) // an event of the call
-				case happens == "lost":
-					return lose(t, db, in)
-				default:
-					return down
-				}
-				return nil
-			}
-			in := way(span(t, 0, 150)...)
-			in.Method = "Import"
-			outcomes, err := rows.ApplyAll(t.Context(), in)
-			left, _ := errors.AsType[*event.LeftoverError](err)
-			if happens == "down" && (left == nil || len(left.Leftovers) != 51 || left.Leftovers[0].Index != 99 || left.Leftovers[0].Err.Error() != "points: Import on table "+rows.Table().Name+": down") {
-				t.Errorf("%s: ApplyAll: %v", name, err)
-			}
-			of120 := map[string]event.Outcome{"lost": event.Created, "changed": event.Duplicate}[happens]
-			if happens != "down" && err != nil || outcomes[120] != of120 || len(w.sent) != want.sent {
-				t.Errorf("%s, %s: event 120 is %v after %d transactions, %v", name, happens, outcomes[120], len(w.sent), err)
-			}
-			wantSum(t, db, rows.Table().Name, int64(want.counted), int64(want.counted*(want.counted+1)/2))
-		}
-	}
-}
-
-// 100 events of one customer at once and newest first, each delivered twice, under
-// lost replies and conflicts: each counts once. With Next, some answer ErrContended
-// first, and come again.
-func TestExactBurst(t *testing.T) {
-	t.Parallel()
-	for name := range ways {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { burst(t, name) })
-		})
-	}
-}
-
-func burst(t *testing.T, name string) {
-	t.Helper()
-	const n = 100
-	db, _, first := openOn(t, dynamotest.New(t, &dynamotest.Config{Latency: 100 * time.Millisecond}))
-	rows := exact(t, recordtest.Impatient(db.Client()), first.Table().Name)
-	for i, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.Conflict} {
-		db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Chance: 0.2, Seed: uint64(i)})
-	}
-	var created, duplicates, again atomic.Int64
-	var all sync.WaitGroup
-	for i := range 2 * n {
-		all.Go(func() {
-			for range 100 {
-				out, err := rows.Apply(t.Context(), ways[name](at(t, -i/2), int64(-i/2-1)))
-				switch {
-				case out == event.Created:
-					created.Add(1)
-				case err == nil:
-					duplicates.Add(1)
-				case errors.Is(err, record.ErrContended):
-					again.Add(1)
-				}
-				if err == nil {
-					return
-				}
-			}
-			t.Error("an event never got through")
-		})
-	}
-	all.Wait()
-	if created.Load() > n || created.Load()+duplicates.Load() != 2*n || (again.Load() > 0) != (name == "Next") {
-		t.Errorf("%d created and %d duplicates of %d; %d came again", created.Load(), duplicates.Load(), 2*n, again.Load())
-	}
-	db.Heal()
-	wantSum(t, db, rows.Table().Name, n, -n*(n+1)/2)
 }
 
 func TestExactBadInput(t *testing.T) {

@@ -166,30 +166,6 @@ func openLogs(t *testing.T) (*dynamotest.DB, *spy, *record.Rows[[]string]) {
 	return db, s, logs(t, s, rows.Table().Name)
 }
 
-// Every reply of every write may be lost: the row that refuses the SDK's
-// repetition holds all that the write counted, so none of it is too old. The row has
-// the events in ascending order.
-func TestBurstWithLostReplies(t *testing.T) {
-	t.Parallel()
-	for nth := 1; nth <= 7; nth++ {
-		for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
-			db, _, rows := openLogs(t)
-			db.Inject(dynamotest.Fault{Do: do, Op: "UpdateItem", Nth: nth})
-			numbers := upTo(200)
-			slices.Reverse(numbers)
-			for i, told := range applyAll(t, rows, numbers...) {
-				own := do == dynamotest.LoseReply && numbers[i]/32 == nth-1
-				if want := map[bool]string{false: "created", true: "duplicate"}[own]; told != want {
-					t.Errorf("%v %d: event %d is %s, want %s", do, nth, numbers[i], told, want)
-				}
-			}
-			if got := logged(t, rows); !slices.Equal(got, upTo(200)) {
-				t.Errorf("the row has %v", got)
-			}
-		}
-	}
-}
-
 // Where the row has counted later events, a write takes no more than the row
 // remembers: here three at a time.
 func TestBurstBeneathLaterEvents(t *testing.T) {

@@ -260,33 +260,6 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// An erasure of many pages, some of whose replies are lost, goes on when it is
-// called again.
-func TestEraseLostReplies(t *testing.T) {
-	t.Parallel()
-	for _, op := range []string{"Query", "BatchWriteItem"} {
-		db, _, rows := open(t)
-		for i := range 60 {
-			in := applied(at(t, i), plus(1))
-			in.Sort = at(t, i).String()
-			if _, err := rows.Apply(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
-		}
-		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op, Times: 3})
-		if n, err := rows.Erase(t.Context(), "p"); err == nil || !strings.HasPrefix(err.Error(), "sums: Erase on table ") {
-			t.Errorf("Erase = %d, %v", n, err)
-		}
-		db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op})
-		if n, err := rows.Erase(t.Context(), "p"); n == 0 || err != nil {
-			t.Errorf("Erase again = %d, %v", n, err)
-		}
-		if all, err := rows.All(t.Context(), "p"); all != nil || err != nil {
-			t.Errorf("%d rows are left, %v", len(all), err)
-		}
-	}
-}
-
 // Data as it was given, and as it is read back.
 func TestReadData(t *testing.T) {
 	t.Parallel()

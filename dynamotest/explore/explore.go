@@ -90,8 +90,12 @@ type Schedule struct {
 	end     func(*View) error
 }
 
-// name is what a caller may be called, because schedules are written with names.
-var name = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+var (
+	// name is what a caller may be called, because schedules are written with names.
+	name = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+	// reserved are names of what happens without a caller.
+	reserved = regexp.MustCompile(`^(wait|end|pause|sweep|late[0-9]+)$`)
+)
 
 // Caller declares a caller: a process, which starts anew when it dies. Its name has
 // lower-case letters and digits. All requests must be made by p.Client, time be read
@@ -100,6 +104,9 @@ func (s *Schedule) Caller(called string, run func(ctx context.Context, p *Proces
 	taken := slices.ContainsFunc(s.callers, func(c *caller) bool { return c.name == called })
 	if !name.MatchString(called) || taken {
 		panic(fmt.Sprintf("explore: Caller: the name %q is invalid or taken: it needs lower-case letters and digits", called))
+	}
+	if reserved.MatchString(called) {
+		panic(fmt.Sprintf("explore: Caller: the name %q is reserved: schedules call so what happens without a caller", called))
 	}
 	s.callers = append(s.callers, &caller{name: called, index: len(s.callers), run: run})
 }

@@ -1,10 +1,13 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,11 +42,21 @@ type player struct {
 	drawing *drawing
 }
 
-// play runs the schedule in a bubble of its own.
+// play runs the schedule in a bubble of its own, and on a goroutine of its own, which
+// ends with the bubble's test: by FailNow, or after a data race.
 func (p *player) play(t *testing.T) {
+	var one sync.WaitGroup
+	one.Go(func() { p.bubble(t) })
+	one.Wait()
+}
+
+func (p *player) bubble(t *testing.T) {
+	ended := false
 	defer func() {
 		if cause := recover(); cause != nil {
 			p.err = fmt.Errorf("the schedule cannot end: %v (does a caller wait for another, or for a goroutine that is gone?)", cause)
+		} else if !ended {
+			p.err = errors.New("the schedule was ended by FailNow, or by the race detector: a check returns an error instead")
 		}
 	}()
 	synctest.Test(t, func(*testing.T) {
@@ -54,8 +67,15 @@ func (p *player) play(t *testing.T) {
 			w.trace = newDrawing(w)
 			p.drawing = w.trace
 		}
+		defer func() {
+			if cause := recover(); cause != nil {
+				var stack [4 << 10]byte
+				p.err = fmt.Errorf("a check panicked: %v\n%s", cause, stack[:runtime.Stack(stack[:], false)])
+			}
+		}()
 		p.run(w)
 	})
+	ended = true
 }
 
 // run makes one choice after the other.

@@ -170,7 +170,8 @@ type View struct{ w *world }
 // Client is a client without faults, which the explorer does not order.
 func (v *View) Client() *dynamodb.Client { return v.w.raw }
 
-// Items returns the items of a table. It panics if the table does not exist.
+// Items returns the items of a table. It panics if the table does not exist, and the
+// schedule fails.
 func (v *View) Items(table string) []map[string]types.AttributeValue {
 	pages := dynamodb.NewScanPaginator(v.w.raw, &dynamodb.ScanInput{TableName: &table, ConsistentRead: new(true)})
 	var items []map[string]types.AttributeValue

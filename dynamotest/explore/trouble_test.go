@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,6 +40,35 @@ func TestPanics(t *testing.T) {
 			_ = put(ctx, p, "x", 1)
 			panic("dropped")
 		})
+	})
+}
+
+// A check that panics fails the schedule, and not the whole test program.
+func TestChecksThatPanic(t *testing.T) {
+	t.Parallel()
+	failsWith(t, "a check panicked: explore: Items of table nothing: ", explore.Config{}, func(s *explore.Schedule) {
+		increment(s, "ann")
+		s.End(func(v *explore.View) error { _ = v.Items("nothing"); return nil })
+	})
+}
+
+// A check that ends its goroutine, as FailNow does, ends its schedule. The test then fails
+// anyway, so it runs in a program of its own.
+func TestChecksThatFailNow(t *testing.T) {
+	t.Parallel()
+	const child = "EXPLORE_FAILS_NOW"
+	if os.Getenv(child) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestChecksThatFailNow$")
+		cmd.Env = append(os.Environ(), child+"=1")
+		out, err := cmd.CombinedOutput()
+		if want := "explore: the schedule was ended by FailNow"; err == nil || !strings.Contains(string(out), want) || !strings.Contains(string(out), "-explore.replay 'ann,ann,end'") {
+			t.Errorf("%v, want %q:\n%s", err, want, out)
+		}
+		return
+	}
+	explore.Test(t, explore.Config{Server: seeded(t)}, func(s *explore.Schedule) {
+		increment(s, "ann")
+		s.End(func(*explore.View) error { t.FailNow(); return nil })
 	})
 }
 
@@ -193,10 +224,10 @@ func TestHandlerThatLosesAnEffect(t *testing.T) {
 // A name that cannot be in a schedule is refused.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	for _, names := range [][]string{{"Ann"}, {"ann", "ann"}, {""}} {
+	for _, names := range [][]string{{"Ann"}, {"ann", "ann"}, {""}, {"wait"}, {"end"}, {"pause"}, {"sweep"}, {"late1"}} {
 		func() {
 			defer func() {
-				if cause := fmt.Sprint(recover()); !strings.Contains(cause, "is invalid or taken") {
+				if cause := fmt.Sprint(recover()); !strings.Contains(cause, "is invalid or taken") && !strings.Contains(cause, "is reserved") {
 					t.Errorf("%q: %s", names, cause)
 				}
 			}()
