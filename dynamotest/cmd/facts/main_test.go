@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -88,5 +89,25 @@ func TestRacesNotice(t *testing.T) {
 				t.Errorf("%s for %s: status %d, want %q\n%s\n%s", test.to, test.from, status, test.want, &out, &log)
 			}
 		})
+	}
+}
+
+// A conflict is sent again, and an error of the server leaves open who has won.
+func TestRacesGoOn(t *testing.T) {
+	t.Parallel()
+	server := dynamotest.NewServer(nil)
+	server.Tap().Inject(dynamotest.Fault{Do: dynamotest.InternalError.After(), Op: "PutItem"})
+	server.Tap().Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "TransactWriteItems", Times: 5})
+	endpoint := httptest.NewServer(server.Handler())
+	defer endpoint.Close()
+	var out, log bytes.Buffer
+	status := run(t.Context(), []string{"-endpoint", endpoint.URL, "-races", "1"}, &out, &log)
+	for _, line := range []string{
+		`\| a put creates an item \| 1 \| 1 × . \| 0 \| 1 \| 0 \|`,
+		`\| put, update, .* \| 1 \| 1 × 1 \| 5 \| 0 \| 0 \|`,
+	} {
+		if !regexp.MustCompile(line).Match(out.Bytes()) || status != 0 {
+			t.Errorf("status %d, want %s\n%s\n%s", status, line, &out, &log)
+		}
 	}
 }
