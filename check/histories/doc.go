@@ -33,6 +33,9 @@
 //	exact    Apply with Add, a floor or Next, ApplyAll, ApplyItem, Get and Erase of an
 //	         exact Kind of package record
 //
+// TestServer is about dynamotest itself. Its callers run side by side and send 22
+// kinds of requests about two items, whose model is internal/itemtest.
+//
 // TestFilters asks activity and message for the rows that meet random filters of
 // random data, and compares the answers with a model.
 //

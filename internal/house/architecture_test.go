@@ -94,7 +94,7 @@ func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
 	const house = "dynamotest"
 	for _, f := range sources(t) {
 		pkg := path.Dir(f.path)
-		if f.test || f.nested || pkg == "." || f.in("examples/", house+"/tools/", "internal/golden/", "internal/pricetest/", "internal/proof/", "internal/recordtest/", "internal/stacktest/") {
+		if f.test || f.nested || pkg == "." || f.in("examples/", house+"/tools/", "internal/golden/", "internal/itemtest/", "internal/pricetest/", "internal/proof/", "internal/recordtest/", "internal/stacktest/") {
 			continue
 		}
 		floor, same := library, pkg == "internal/rmw"

@@ -87,7 +87,7 @@ var rules = []struct {
 // forTests are packages that only tests import.
 var forTests = []string{
 	"examples/homeops/queue/queuetest", "examples/internal/serving/servingtest", "internal/golden", "internal/pricetest",
-	"internal/recordtest", "internal/stacktest",
+	"internal/itemtest", "internal/recordtest", "internal/stacktest",
 }
 
 func below(root string, folders []string) (all []string) {

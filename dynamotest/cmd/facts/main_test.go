@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,6 +29,8 @@ func TestCommand(t *testing.T) {
 		{"-endpoint " + broken.URL + " -run ^get/get/there -quiet", 1, "get               0 of    1\nall               0 of    1\n", ""},
 		{"-endpoint http://127.0.0.1:1 -run ^get/get/there", 2, "", "connection refused"},
 		{"-endpoint http://127.0.0.1:1 -run scan-refused", 2, "", "connection refused"},
+		{"-endpoint " + endpoint.URL + " -races 3", 0, "| a put creates an item | 3 | 3 × 1 | 0 | 0 | 0 |\n", ""},
+		{"-endpoint " + broken.URL + " -races 3", 2, "", "404 : 404 page not found"},
 		{"-run x", 2, "", "usage: facts -endpoint URL"},
 		{"-endpoint x more", 2, "", "usage: facts -endpoint URL"},
 		{"-endpoint x -run (", 2, "", "missing closing"},
@@ -40,5 +45,69 @@ func TestCommand(t *testing.T) {
 	}
 	if tables := server.Tables(); len(tables) > 0 {
 		t.Errorf("tables are left: %q", tables)
+	}
+}
+
+// An endpoint that takes one thing for another has races that end otherwise.
+func TestRacesNotice(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ from, to, name, want string }{
+		{"attribute_not_exists(pk)", "attribute_not_exists(x)", "a put creates an item", "16 winners"},
+		{"attribute_not_exists(pk)", "attribute_not_exists(x)", "put, update, transaction and INSERT create an item", " winners"},
+		{`"v = :v"`, `"v >= :v"`, "an update expects version 1", "16 winners"},
+		{`"v = :v"`, `"v < :v"`, "an update expects version 1", "0 winners"},
+		{`"w":{"N":"`, `"w":{"N":"1`, "a put creates an item", "and the item is that of 1"},
+		{"attribute_exists(pk)", "attribute_not_exists(x)", "a delete expects the item", "16 winners"},
+		{`"ConditionExpression":"attribute_exists(pk)"`, `"ConditionExpression":"attribute_exists(pk)","TableName":"other"`, "a delete expects the item", "is refused: 400 ResourceNotFoundException"},
+		{"ADD n :one", "SET n = :one", "ADD counts each", "two are told 1"},
+		{` b"}},"UpdateExpression":"SET w = :i`, ` b"}},"UpdateExpression":"SET x = :i`, "a transaction of two items, others that fail, and readers", " one "},
+		{"ClientRequestToken", "Token", "a transaction with one token", "a repetition is told that it failed"},
+		{`ADD n :one","ExpressionAttributeValues":{":one":{"N":"1"}}}}]}`, `ADD n :one","ExpressionAttributeValues":{":one":{"N":"2"}}}}]}`, "a transaction with one token", "it took effect 2 times"},
+		{`"ConsistentRead":true`, `"ConsistentRead":true,"ProjectionExpression":"pk"`, "a consistent read after an ADD", "-1 is read after"},
+		{`"ConsistentRead":true`, `"ConsistentRead":true,"ProjectionExpression":"pk"`, "ADD counts each", "the sum is -1 after 16 additions"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := dynamotest.NewServer(nil).Handler()
+			wrong := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					t.Error(err)
+				}
+				body = bytes.ReplaceAll(body, []byte(test.from), []byte(test.to))
+				r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+				server.ServeHTTP(w, r)
+			}))
+			defer wrong.Close()
+			var out, log bytes.Buffer
+			status := run(t.Context(), []string{"-endpoint", wrong.URL, "-races", "1"}, &out, &log)
+			found := false
+			for line := range strings.Lines(out.String()) {
+				found = found || strings.HasPrefix(line, test.name+": ") && strings.Contains(line, test.want)
+			}
+			if status != 1 || !found {
+				t.Errorf("%s for %s: status %d, want %q\n%s\n%s", test.to, test.from, status, test.want, &out, &log)
+			}
+		})
+	}
+}
+
+// A conflict is sent again, and an error of the server leaves open who has won.
+func TestRacesGoOn(t *testing.T) {
+	t.Parallel()
+	server := dynamotest.NewServer(nil)
+	server.Tap().Inject(dynamotest.Fault{Do: dynamotest.InternalError.After(), Op: "PutItem"})
+	server.Tap().Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "TransactWriteItems", Times: 5})
+	endpoint := httptest.NewServer(server.Handler())
+	defer endpoint.Close()
+	var out, log bytes.Buffer
+	status := run(t.Context(), []string{"-endpoint", endpoint.URL, "-races", "1"}, &out, &log)
+	for _, line := range []string{
+		`\| a put creates an item \| 1 \| 1 × . \| 0 \| 1 \| 0 \|`,
+		`\| put, update, .* \| 1 \| 1 × 1 \| 5 \| 0 \| 0 \|`,
+	} {
+		if !regexp.MustCompile(line).Match(out.Bytes()) || status != 0 {
+			t.Errorf("status %d, want %s\n%s\n%s", status, line, &out, &log)
+		}
 	}
 }
