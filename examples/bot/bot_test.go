@@ -159,6 +159,27 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+// A delivery that is not acknowledged comes again.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		queue := Memory{Bodies: make(chan string, 1), Again: time.Hour}
+		if err := queue.Send(t.Context(), "{}"); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for range 3 {
+			if body, _, err := queue.Receive(t.Context()); body != "{}" || err != nil {
+				t.Errorf("%q, %v", body, err)
+			}
+		}
+		if waited := time.Since(began); waited != 2*queue.Again {
+			t.Errorf("after %s", waited)
+		}
+		time.Sleep(queue.Again)
+	})
+}
+
 // A delivery that can never be handled does not come again.
 func TestDeliveriesThatEnd(t *testing.T) {
 	t.Parallel()
