@@ -3,6 +3,7 @@ package explore_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -156,6 +157,31 @@ func TestHandler(t *testing.T) {
 	}
 	d := explore.Deliveries[string]{Messages: []string{"1", "2"}, Visibility: time.Minute}
 	explore.Handler(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1, Unheard: 1, Total: 1}}, d, remembers)
+}
+
+// What cannot be exhausted is looked at from all sides if there is a seed.
+func TestSeedMixes(t *testing.T) {
+	t.Parallel()
+	search := func(seed uint64) explore.Report {
+		cfg := explore.Config{Server: seeded(t), Schedules: 20, Seed: seed, Faults: explore.Faults{Deaths: 1}}
+		return explore.Run(t, cfg, func(s *explore.Schedule) {
+			made := 0
+			s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+				for ; p.Life == 1 && made < 40; made++ {
+					_ = put(ctx, p, "x", made)
+				}
+			})
+			s.End(func(*explore.View) error {
+				if made > 20 && made < 40 {
+					return errors.New("it died late")
+				}
+				return nil
+			})
+		})
+	}
+	if first, mixed, again := search(0), search(1), search(1); first.Failure != nil || mixed.Failure == nil || again.Failure.Schedule != mixed.Failure.Schedule {
+		t.Errorf("%v\n%v\n%v", first, mixed, again)
+	}
 }
 
 // A message is delivered as often as the queue allows, and no more.
