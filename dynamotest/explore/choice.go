@@ -72,14 +72,12 @@ func (w *world) choices() []choice {
 			continue
 		}
 		c := q.process.caller
-		label := c.name
-		if names[c.index]++; names[c.index] > 1 {
+		label, cost := c.name, w.changing(c)+later
+		if names[c.index]++; names[c.index] > 1 { // not the plain order of its goroutines
 			label = fmt.Sprintf("%s-%d", c.name, names[c.index])
+			cost++
 		}
-		for _, f := range w.fates(q, label) {
-			f.cost += later
-			all = append(all, f)
-		}
+		all = append(all, w.fates(q, label, cost)...)
 	}
 	slices.SortStableFunc(all, func(a, b choice) int { return a.cost - b.cost })
 	switch {
@@ -124,9 +122,8 @@ func (errExpired) Error() string       { return "the request was not sent in tim
 func (errExpired) CanceledError() bool { return true }
 
 // fates are what may become of a request that waits.
-func (w *world) fates(q *request, label string) []choice {
+func (w *world) fates(q *request, label string, cost int) []choice {
 	c := q.process.caller
-	cost := w.changing(c)
 	plain := choice{label: label, about: q, caller: c.index, cost: cost, budget: free, goesOn: true}
 	if q.arrives() && time.Since(q.born) > w.cfg.Faults.LateWithin {
 		plain.label, plain.text = label+":lost", "× it is too late to arrive"

@@ -45,7 +45,8 @@ type Config struct {
 	Within    time.Duration
 
 	// Samples is how many random schedules run if the search could not end, from the
-	// seed Seed. Default to none.
+	// seed Seed. Default to none. With a Seed, the schedules of the highest cost, of
+	// which not all can run, are chosen at random, too, and are not the first ones.
 	Samples int
 	Seed    uint64
 

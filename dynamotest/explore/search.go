@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"sync"
@@ -42,6 +43,7 @@ type search struct {
 	begun  time.Time
 	told   time.Time
 	queues [][]branch // by cost
+	mixed  *rand.Rand // mixes branches that cannot all run; may be nil
 	seen   map[hash]bool
 	report Report
 
@@ -50,10 +52,14 @@ type search struct {
 }
 
 func newSearch(t *testing.T, cfg *Config, program func(*Schedule)) *search {
-	return &search{
+	s := &search{
 		t: t, cfg: cfg, program: program, from: cfg.Server.Snapshot(), begun: time.Now(), told: time.Now(),
 		queues: [][]branch{{{}}}, seen: map[hash]bool{},
 	}
+	if cfg.Seed != 0 {
+		s.mixed = rand.New(rand.NewPCG(cfg.Seed, 0))
+	}
+	return s
 }
 
 func (s *search) player(script []string) *player {
@@ -103,6 +109,9 @@ func (s *search) run() Report {
 func (s *search) next(most int) (branches []branch, cost int) {
 	for cost, queue := range s.queues {
 		if n := min(most, len(queue)); n > 0 {
+			if s.mixed != nil && s.cfg.Schedules-s.report.Schedules < len(queue) {
+				s.mixed.Shuffle(len(queue), func(i, k int) { queue[i], queue[k] = queue[k], queue[i] })
+			}
 			s.queues[cost] = queue[n:]
 			return queue[:n], cost
 		}

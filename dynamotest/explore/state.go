@@ -87,8 +87,11 @@ func (w *world) moments() []time.Time {
 			near(from.Add(d))
 		}
 	}
-	table := ""
+	table, header := "", []byte(`{"Table"`)
 	for line := range bytes.Lines(w.dump) {
+		if w.ttl[table] == "" && !bytes.HasPrefix(line, header) {
+			continue
+		}
 		var entry struct {
 			Table struct{ TableName string }
 			Item  map[string]struct{ N string }

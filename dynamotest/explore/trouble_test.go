@@ -1,7 +1,9 @@
 package explore_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -188,6 +190,31 @@ func TestHandler(t *testing.T) {
 	explore.Handler(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1, Unheard: 1, Total: 1}}, d, remembers)
 }
 
+// What cannot be exhausted is looked at from all sides if there is a seed.
+func TestSeedMixes(t *testing.T) {
+	t.Parallel()
+	search := func(seed uint64) explore.Report {
+		cfg := explore.Config{Server: seeded(t), Schedules: 20, Seed: seed, Faults: explore.Faults{Deaths: 1}}
+		return explore.Run(t, cfg, func(s *explore.Schedule) {
+			made := 0
+			s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+				for ; p.Life == 1 && made < 40; made++ {
+					_ = put(ctx, p, "x", made)
+				}
+			})
+			s.End(func(*explore.View) error {
+				if made > 20 && made < 40 {
+					return errors.New("it died late")
+				}
+				return nil
+			})
+		})
+	}
+	if first, mixed, again := search(0), search(1), search(1); first.Failure != nil || mixed.Failure == nil || again.Failure.Schedule != mixed.Failure.Schedule {
+		t.Errorf("%v\n%v\n%v", first, mixed, again)
+	}
+}
+
 // A message is delivered as often as the queue allows, and no more.
 func TestReceives(t *testing.T) {
 	t.Parallel()
@@ -204,20 +231,49 @@ func TestReceives(t *testing.T) {
 }
 
 // Nobody remembers the receipt of an order whose worker died: the second delivery
-// finds the order, and sends none.
+// does not know whether it was sent. That may be, but not without a fault, and an effect
+// that happens at most once does not happen twice.
 func TestHandlerThatLosesAnEffect(t *testing.T) {
 	t.Parallel()
-	r := explore.Explore(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1}}, explore.Deliveries[string]{Messages: []string{"1"}},
-		func(p *explore.Process) func(context.Context, string) error {
-			return func(ctx context.Context, order string) error {
-				if made, err := putIfAbsent(ctx, p, order, false); err != nil || !made {
-					return err
-				}
-				return p.Do("receipt", func() error { return nil })
-			}
-		})
-	if r.Failure == nil || !strings.Contains(r.Failure.Error(), "effect receipt: 0 times, want 1") || r.Failure.Schedule != "a:done-dies,wait,a,end" {
-		t.Errorf("%v", r)
+	receipt := func(p *explore.Process) error { return p.Do("receipt 1", func() error { return nil }) }
+	putThen := func(ctx context.Context, p *explore.Process) error {
+		if made, err := putIfAbsent(ctx, p, "1", false); err != nil || !made {
+			return err
+		}
+		return receipt(p)
+	}
+	for name, tc := range map[string]struct {
+		atMostOnce []string
+		twice      bool
+		handle     func(context.Context, *explore.Process) error
+		want       string
+		schedule   string
+	}{
+		"lost":               {nil, false, putThen, "effect receipt 1: 0 times, want 1", "a:done-dies,wait,a,end"},
+		"lost as it may be":  {[]string{"receipt*"}, false, putThen, "", ""},
+		"lost with no fault": {[]string{"receipt*"}, true, onlyOne(receipt), "effect receipt 1: 0 times, want 1", "a,a2,a2,a,end"},
+		"twice": {[]string{"receipt*"}, false, func(ctx context.Context, p *explore.Process) error {
+			return cmp.Or(receipt(p), putThen(ctx, p))
+		}, "effect receipt 1: 3 times, want 2", "a:done-dies,wait,a,a,a,end"},
+	} {
+		r := explore.Explore(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1}},
+			explore.Deliveries[string]{Messages: []string{"1"}, Ignore: []string{"n*"}, AtMostOnce: tc.atMostOnce, Twice: tc.twice},
+			func(p *explore.Process) func(context.Context, string) error {
+				return func(ctx context.Context, _ string) error { return tc.handle(ctx, p) }
+			})
+		if f := r.Failure; (f != nil) != (tc.want != "") || f != nil && (!strings.Contains(f.Error(), tc.want) || f.Schedule != tc.schedule) {
+			t.Errorf("%s: %v, %+v", name, r, f)
+		}
+	}
+}
+
+// onlyOne counts the delivery, and does it if there was no other.
+func onlyOne(do func(*explore.Process) error) func(context.Context, *explore.Process) error {
+	return func(ctx context.Context, p *explore.Process) error {
+		if err := increase(ctx, p); err != nil || read(ctx, p, true) != 1 {
+			return err
+		}
+		return do(p)
 	}
 }
 

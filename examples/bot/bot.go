@@ -34,7 +34,8 @@
 // If silence is worse than saying it twice, send inside ledger.Do, which repeats
 // its work until the result is stored.
 //
-// bot_test.go kills the worker at every request and compares the tables.
+// bot_test.go kills the worker at every request, gives a delivery to two workers, and
+// compares the tables.
 package main
 
 import (
