@@ -18,7 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
 )
 
-var programs = flag.Uint64("programs", 4, "`number` of random programs for TestReduction")
+var programs = flag.Uint64("programs", 3, "`number` of random programs for TestReduction")
 
 // randomStep is a request that depends on what the caller has read.
 type randomStep struct{ kind, item, by int }
