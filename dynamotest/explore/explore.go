@@ -40,7 +40,8 @@ type Config struct {
 	Attempts int
 
 	// Schedules is how many schedules run before the search ends, Within how long it
-	// takes. Default to 100,000 and a minute.
+	// takes. Default to 100,000 and a minute. The environment variable GOGC=1000 makes a
+	// long search nearly twice as fast.
 	Schedules int
 	Within    time.Duration
 
