@@ -326,31 +326,6 @@ func TestSnapshotsBesideWriters(t *testing.T) {
 	}
 }
 
-// A token is known only in a state that has its transaction.
-func TestRestoreForgetsLaterTokens(t *testing.T) {
-	t.Parallel()
-	srv := seeded(t.Context(), 0)
-	before := srv.Snapshot()
-	write := func() {
-		_, err := srv.Client().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
-			ClientRequestToken: aws.String("token"),
-			TransactItems:      []types.TransactWriteItem{{Put: &types.Put{TableName: aws.String("orders"), Item: order("ann", 1)}}},
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	write()
-	after := srv.Snapshot()
-	for _, from := range []*dynamotest.Snapshot{before, after, before} {
-		srv.Restore(from)
-		write()
-		if n := count(t, srv.Client(), "orders"); n != 1 {
-			t.Errorf("%d rows", n)
-		}
-	}
-}
-
 func BenchmarkFork(b *testing.B) {
 	srv := seeded(b.Context(), 10_000)
 	for b.Loop() {

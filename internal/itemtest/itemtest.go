@@ -4,7 +4,10 @@
 package itemtest
 
 import (
+	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 )
 
@@ -74,7 +77,7 @@ func (a action) on(it Item) (Item, string) {
 
 // told is the item that a failed condition tells.
 func (a action) told(it Item, failed string) string {
-	if failed != "ConditionalCheckFailed" || a.tells == "" {
+	if failed != "ConditionalCheckFailed" || a.tells != old {
 		return ""
 	}
 	return shown("Item", it.json(a.at, whole))
@@ -140,6 +143,20 @@ func reads(op, body string, says func(State) string) Request {
 }
 
 func reply(members ...string) string { return Canonical([]byte(object(members...))) }
+
+// Send sends a request and returns the reply.
+func Send(ctx context.Context, to http.RoundTripper, op, body string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://dynamotest.invalid/", strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+op)
+	got, err := to.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(got.Body)
+}
 
 // Canonical returns a reply with its members in order and without texts for people.
 func Canonical(reply []byte) string {

@@ -53,7 +53,7 @@ func Requests(slow bool) []Request {
 	return append([]Request{
 		action{kind: "Put", at: a, put: one, shows: old}.alone(pad),
 		action{kind: "Put", at: a, put: Item{true, "2", "x"}, when: absent, tells: old}.alone(pad),
-		action{kind: "Put", at: b, put: named, when: isOne}.alone(pad),
+		action{kind: "Put", at: b, put: named, when: isOne, tells: "NONE"}.alone(pad),
 		action{kind: "Update", at: a, update: set, shows: "UPDATED_OLD"}.alone(pad),
 		action{kind: "Update", at: a, update: add, when: isOne, shows: "UPDATED_NEW", tells: old}.alone(pad),
 		action{kind: "Update", at: b, update: cut, shows: "ALL_NEW"}.alone(pad),

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -39,38 +38,6 @@ func TestAnItemComesBackAsItWasPut(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, out.Item, compare); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
-func TestReturnValues(t *testing.T) {
-	t.Parallel()
-	update := "SET a = a + :one REMOVE b ADD c :one"
-	tests := []struct {
-		returns types.ReturnValue
-		want    string // attributes with their values
-	}{
-		{types.ReturnValueNone, ""},
-		{types.ReturnValueAllOld, "a=1 b=x id=k z=9"},
-		{types.ReturnValueAllNew, "a=2 c=1 id=k z=9"},
-		{types.ReturnValueUpdatedOld, "a=1 b=x"},
-		{types.ReturnValueUpdatedNew, "a=2 c=1"},
-	}
-	for _, tt := range tests {
-		t.Run(string(tt.returns), func(t *testing.T) {
-			t.Parallel()
-			db := connect(newEngine(t, engine.Options{}))
-			put(t, db, "plain", item("id", "k", "a", 1, "b", "x", "z", 9))
-			out, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-				TableName: plain, Key: item("id", "k"),
-				UpdateExpression: &update, ExpressionAttributeValues: item(":one", 1), ReturnValues: tt.returns,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := spell(out.Attributes); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
 	}
 }
 
@@ -136,69 +103,6 @@ func TestAnUpdateThatOnlyTakesAwayMakesNothing(t *testing.T) {
 		{"a condition", "UpdateItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"UpdateExpression":"REMOVE v","ConditionExpression":"attribute_exists(id)"}`, "ConditionalCheckFailed", "failed"},
 		{"the key", "UpdateItem", `{"TableName":"plain","Key":{"id":{"S":"a"}},"UpdateExpression":"REMOVE id"}`, "Validation", "part of the key"},
 	})
-}
-
-func TestAFailedConditionChangesNothingAndShowsTheItem(t *testing.T) {
-	t.Parallel()
-	db := connect(newEngine(t, engine.Options{}))
-	put(t, db, "plain", item("id", "k", "v", 1))
-	never := aws.String("attribute_not_exists(id)")
-	show := types.ReturnValuesOnConditionCheckFailureAllOld
-	ctx := t.Context()
-	attempts := map[string]func() error{
-		"put": func() error {
-			_, err := db.PutItem(ctx, &dynamodb.PutItemInput{TableName: plain, Item: item("id", "k", "v", 2), ConditionExpression: never, ReturnValuesOnConditionCheckFailure: show})
-			return err
-		},
-		"update": func() error {
-			_, err := db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-				TableName: plain, Key: item("id", "k"), UpdateExpression: aws.String("SET v = :v"),
-				ExpressionAttributeValues: item(":v", 2), ConditionExpression: never, ReturnValuesOnConditionCheckFailure: show,
-			})
-			return err
-		},
-		"delete": func() error {
-			_, err := db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: plain, Key: item("id", "k"), ConditionExpression: never, ReturnValuesOnConditionCheckFailure: show})
-			return err
-		},
-	}
-	for name, attempt := range attempts {
-		var failed *types.ConditionalCheckFailedException
-		if err := attempt(); !errors.As(err, &failed) {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if got := spell(failed.Item); got != "id=k v=1" {
-			t.Errorf("%s shows %q", name, got)
-		}
-	}
-	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{TableName: plain, Key: item("id", "k")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := spell(out.Item); got != "id=k v=1" {
-		t.Errorf("the item is %q", got)
-	}
-}
-
-func TestOldValuesOfPutAndDelete(t *testing.T) {
-	t.Parallel()
-	db := connect(newEngine(t, engine.Options{}))
-	first, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: plain, Item: item("id", "k", "v", 1), ReturnValues: "ALL_OLD"})
-	if err != nil || first.Attributes != nil {
-		t.Fatalf("%v, %v", first.Attributes, err)
-	}
-	second, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: plain, Item: item("id", "k", "w", 2), ReturnValues: "ALL_OLD"})
-	if err != nil || spell(second.Attributes) != "id=k v=1" {
-		t.Fatalf("%v, %v", second.Attributes, err)
-	}
-	deleted, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: plain, Key: item("id", "k"), ReturnValues: "ALL_OLD"})
-	if err != nil || spell(deleted.Attributes) != "id=k w=2" {
-		t.Fatalf("%v, %v", deleted.Attributes, err)
-	}
-	again, err := db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: plain, Key: item("id", "k"), ReturnValues: "ALL_OLD"})
-	if err != nil || again.Attributes != nil {
-		t.Fatalf("%v, %v", again.Attributes, err)
-	}
 }
 
 func TestRefusedItems(t *testing.T) {

@@ -5,11 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -106,88 +103,4 @@ func checkSizes(t *testing.T, eng *engine.Engine) {
 			t.Errorf("the empty index %s has %d entries of %d bytes", *x.IndexName, *x.ItemCount, *x.IndexSizeBytes)
 		}
 	}
-}
-
-// Many callers move money: the sum is the same in every transactional read. A
-// conditional counter counts each caller once.
-func TestConcurrentCallers(t *testing.T) {
-	t.Parallel()
-	db := connect(newEngine(t, engine.Options{}))
-	const accounts, callers, moves = 5, 16, 60
-	for i := range accounts {
-		put(t, db, "plain", item("id", fmt.Sprint(i), "money", 100))
-	}
-	var granted atomic.Int64
-	var wg sync.WaitGroup
-	for caller := range callers {
-		wg.Go(func() {
-			random := rand.New(rand.NewPCG(uint64(caller), 3))
-			for range moves {
-				from := random.IntN(accounts)
-				move(t, db, from, (from+1+random.IntN(accounts-1))%accounts, 1+random.IntN(30))
-				if total := balance(t, db, accounts); total != accounts*100 {
-					t.Errorf("there are %d in all", total)
-				}
-				if take(t, db) {
-					granted.Add(1)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if granted.Load() != limit {
-		t.Errorf("%d were granted, want %d", granted.Load(), limit)
-	}
-}
-
-func move(t *testing.T, db *dynamodb.Client, from, to, amount int) {
-	change := func(id, by int, condition *string) types.TransactWriteItem {
-		values := item(":by", by)
-		if condition != nil {
-			values[":min"] = av(-by)
-		}
-		return types.TransactWriteItem{Update: &types.Update{
-			TableName: plain, Key: item("id", fmt.Sprint(id)), UpdateExpression: aws.String("ADD money :by"),
-			ConditionExpression: condition, ExpressionAttributeValues: values,
-		}}
-	}
-	_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		change(from, -amount, aws.String("money >= :min")), change(to, amount, nil),
-	}})
-	if err != nil && code(err) != "TransactionCanceledException" {
-		t.Error(err)
-	}
-}
-
-func balance(t *testing.T, db *dynamodb.Client, accounts int) (total int) {
-	var gets []types.TransactGetItem
-	for i := range accounts {
-		gets = append(gets, types.TransactGetItem{Get: &types.Get{TableName: plain, Key: item("id", fmt.Sprint(i))}})
-	}
-	out, err := db.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: gets})
-	if err != nil {
-		t.Error(err)
-		return 0
-	}
-	for _, r := range out.Responses {
-		var n int
-		if _, err := fmt.Sscan(text(r.Item["money"]), &n); err != nil || n < 0 {
-			t.Errorf("an account has %d: %v", n, err)
-		}
-		total += n
-	}
-	return total
-}
-
-const limit = 100
-
-func take(t *testing.T, db *dynamodb.Client) bool {
-	_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: musicT, Key: item("artist", "counter", "song", 1), UpdateExpression: aws.String("ADD n :one"),
-		ConditionExpression: aws.String("attribute_not_exists(n) OR n < :limit"), ExpressionAttributeValues: item(":one", 1, ":limit", limit),
-	})
-	if err != nil && code(err) != "ConditionalCheckFailedException" {
-		t.Error(err)
-	}
-	return err == nil
 }

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,43 +12,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 )
-
-func putAction(id string, condition *string) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName: plain, Item: item("id", id, "by", "transaction"), ConditionExpression: condition,
-		ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-	}}
-}
-
-func TestATransactionIsAllOrNothing(t *testing.T) {
-	t.Parallel()
-	db := connect(newEngine(t, engine.Options{}))
-	put(t, db, "plain", item("id", "there", "v", 1))
-	absent := aws.String("attribute_not_exists(id)")
-	_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		putAction("new", absent),
-		putAction("there", absent),
-		{Update: &types.Update{TableName: plain, Key: item("id", "other"), UpdateExpression: aws.String("SET v = nothing")}},
-		{ConditionCheck: &types.ConditionCheck{TableName: plain, Key: item("id", "gone"), ConditionExpression: aws.String("attribute_exists(id)")}},
-	}})
-	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) {
-		t.Fatal(err)
-	}
-	var reasons []string
-	for _, r := range cancelled.CancellationReasons {
-		reasons = append(reasons, aws.ToString(r.Code)+"["+spell(r.Item)+"]")
-	}
-	if got, want := strings.Join(reasons, " "), "None[] ConditionalCheckFailed[id=there v=1] ValidationError[] None[]"; got != want {
-		t.Errorf("reasons\ngot  %s\nwant %s", got, want)
-	}
-	if want := "[None, ConditionalCheckFailed, ValidationError, None]"; !strings.HasSuffix(*cancelled.Message, want) {
-		t.Errorf("message %q", *cancelled.Message)
-	}
-	if left := scanAll(t.Context(), t, db, dynamodb.ScanInput{TableName: plain}); len(left) != 1 || spell(left[0]) != "id=there v=1" {
-		t.Errorf("the table holds %v", left)
-	}
-}
 
 // A transaction that reads shows an item without any of the attributes asked for
 // like one that does not exist. GetItem shows it empty.
@@ -69,40 +31,6 @@ func TestATransactionReadsNoAttributes(t *testing.T) {
 		if got := answer(t, eng, op, body); got != want {
 			t.Errorf("%s: %s, want %s", op, got, want)
 		}
-	}
-}
-
-func TestATransactionWritesEverything(t *testing.T) {
-	t.Parallel()
-	db := connect(newEngine(t, engine.Options{}))
-	put(t, db, "plain", item("id", "old"))
-	put(t, db, "plain", item("id", "guard"))
-	_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		putAction("new", nil),
-		{Delete: &types.Delete{TableName: plain, Key: item("id", "old")}},
-		{Update: &types.Update{TableName: musicT, Key: item("artist", "abba", "song", 1), UpdateExpression: aws.String("SET genre = :g"), ExpressionAttributeValues: item(":g", "pop")}},
-		{ConditionCheck: &types.ConditionCheck{TableName: plain, Key: item("id", "guard"), ConditionExpression: aws.String("attribute_exists(id)")}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := db.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
-		{Get: &types.Get{TableName: plain, Key: item("id", "new"), ProjectionExpression: aws.String("id")}},
-		{Get: &types.Get{TableName: plain, Key: item("id", "old")}},
-		{Get: &types.Get{TableName: musicT, Key: item("artist", "abba", "song", 1)}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, r := range out.Responses {
-		got = append(got, spell(r.Item))
-	}
-	if strings.Join(got, "|") != "id=new||artist=abba genre=pop song=1" {
-		t.Errorf("got %q", got)
-	}
-	if all, _ := pages(t, db, dynamodb.QueryInput{TableName: musicT, IndexName: aws.String("genre-title"), KeyConditionExpression: aws.String("genre = :g"), ExpressionAttributeValues: item(":g", "pop")}); len(all) != 1 {
-		t.Errorf("the index has %d entries", len(all))
 	}
 }
 
@@ -142,24 +70,6 @@ func TestClientRequestToken(t *testing.T) {
 		if got := value(); got != step.want {
 			t.Errorf("after %v: the value is %s, want %s", step.after, got, step.want)
 		}
-	}
-}
-
-func TestATokenOfACancelledTransactionIsFree(t *testing.T) {
-	t.Parallel()
-	db := connect(newEngine(t, engine.Options{}))
-	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String("token"), TransactItems: []types.TransactWriteItem{
-		{Put: &types.Put{TableName: plain, Item: item("id", "x"), ConditionExpression: aws.String("attribute_exists(id)")}},
-	}}
-	if _, err := db.TransactWriteItems(t.Context(), in); code(err) != "TransactionCanceledException" {
-		t.Fatal(err)
-	}
-	put(t, db, "plain", item("id", "x", "v", 1))
-	if _, err := db.TransactWriteItems(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	if all := scanAll(t.Context(), t, db, dynamodb.ScanInput{TableName: plain}); spell(all[0]) != "id=x" {
-		t.Errorf("the item is %q", spell(all[0]))
 	}
 }
 
@@ -238,29 +148,6 @@ func TestATransactionMayDeleteMoreThanItMaySay(t *testing.T) {
 	do(t, eng, "TransactWriteItems", `{"TransactItems":[`+strings.Join(updates, ",")+`]}`)
 	testRefusals(t, eng, []refusal{{"values", "TransactWriteItems", `{"TransactItems":[` + strings.Join(puts, ",") + `]}`, "Validation", "4 MB"}})
 	do(t, eng, "TransactWriteItems", `{"TransactItems":[`+strings.Join(deletes, ",")+`]}`)
-}
-
-func TestBatches(t *testing.T) {
-	t.Parallel()
-	db := connect(newEngine(t, engine.Options{}))
-	put(t, db, "plain", item("id", "old"))
-	written, err := db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
-		"plain": {{PutRequest: &types.PutRequest{Item: item("id", "a", "v", 1)}}, {DeleteRequest: &types.DeleteRequest{Key: item("id", "old")}}},
-		"music": {{PutRequest: &types.PutRequest{Item: item("artist", "abba", "song", 1)}}},
-	}})
-	if err != nil || len(written.UnprocessedItems) != 0 {
-		t.Fatalf("%v, %v", written, err)
-	}
-	read, err := db.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-		"plain": {Keys: []map[string]types.AttributeValue{item("id", "a"), item("id", "old")}, ProjectionExpression: aws.String("v")},
-		"music": {Keys: []map[string]types.AttributeValue{item("artist", "abba", "song", 1)}},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p, m := read.Responses["plain"], read.Responses["music"]; len(p) != 1 || spell(p[0]) != "v=1" || len(m) != 1 {
-		t.Errorf("got %v and %v", p, m)
-	}
 }
 
 func TestABatchReturnsWhatDoesNotFit(t *testing.T) {

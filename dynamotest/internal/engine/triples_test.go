@@ -1,10 +1,7 @@
 package engine_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"net/http"
 	"testing"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
@@ -84,16 +81,7 @@ func (c *comparison) compare(state itemtest.State, q *itemtest.Request) itemtest
 		want.after, want.reply = q.Do(state)
 		c.model[question{state, q}] = want
 	}
-	r, err := http.NewRequestWithContext(c.Context(), http.MethodPost, "http://dynamotest.invalid/", bytes.NewReader([]byte(q.Body)))
-	if err != nil {
-		c.Fatal(err)
-	}
-	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+q.Op)
-	reply, err := wire.Transport{Engine: c.engine}.RoundTrip(r)
-	if err != nil {
-		c.Fatal(err)
-	}
-	body, err := io.ReadAll(reply.Body)
+	body, err := itemtest.Send(c.Context(), wire.Transport{Engine: c.engine}, q.Op, q.Body)
 	if err != nil {
 		c.Fatal(err)
 	}

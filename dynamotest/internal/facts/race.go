@@ -124,14 +124,14 @@ func (w *racer) send(op, body string) answer {
 		}
 		a := newAnswer(status, reply)
 		switch {
-		case a.conflicts():
+		case a.has(conflict) && !a.has(lost):
 			atomic.AddInt64(&w.race.Conflicts, 1)
 			time.Sleep(time.Duration(try) * time.Millisecond)
 			continue
 		case status >= 500:
 			atomic.AddInt64(&w.race.Unknown, 1)
 			w.open = true
-		case status != 200 && !a.loses():
+		case status != 200 && !a.has(lost):
 			w.refused = fmt.Sprintf("%s is refused: %d %s %s", op, status, a.kind, a.message)
 		}
 		return a
@@ -140,24 +140,23 @@ func (w *racer) send(op, body string) answer {
 	return answer{}
 }
 
-// loses reports whether a condition did not hold.
-func (a answer) loses() bool {
-	return a.kind == "ConditionalCheckFailedException" || strings.HasPrefix(a.kind, "DuplicateItem") ||
-		a.cancelledBy("ConditionalCheckFailed") || a.cancelledBy("DuplicateItem")
-}
+// Codes of errors, and of the reasons of a cancellation.
+var (
+	lost     = []string{"ConditionalCheckFailedException", "ConditionalCheckFailed", "DuplicateItemException", "DuplicateItem"}
+	conflict = []string{
+		"TransactionConflictException", "TransactionConflict", "TransactionInProgressException",
+		"ProvisionedThroughputExceededException", "ThrottlingException", "ThrottlingError",
+	}
+)
 
-// conflicts reports whether the request had no effect because of others beside it.
-func (a answer) conflicts() bool {
-	return slices.Contains([]string{
-		"TransactionConflictException", "TransactionInProgressException",
-		"ProvisionedThroughputExceededException", "ThrottlingException",
-	}, a.kind) || !a.loses() && (a.cancelledBy("TransactionConflict") || a.cancelledBy("ThrottlingError"))
-}
-
-func (a answer) cancelledBy(code string) bool {
+// has reports whether the answer has one of the codes.
+func (a answer) has(codes []string) bool {
 	reasons, _ := at(a.body, "CancellationReasons")
 	all, _ := reasons.([]any)
-	return slices.ContainsFunc(all, func(reason any) bool { got, _ := at(reason, "Code"); return got == code })
+	return slices.Contains(codes, a.kind) || slices.ContainsFunc(all, func(reason any) bool {
+		code, _ := at(reason, "Code")
+		return slices.Contains(codes, fmt.Sprint(code))
+	})
 }
 
 // integer returns a number of the answer; -1 without one.
