@@ -249,6 +249,84 @@ func TestAdoptLeavesTheRestAlone(t *testing.T) {
 	}
 }
 
+// Adopt notices what another writer changes between its reads and its
+// transaction.
+func TestAdoptMeetsAnother(t *testing.T) {
+	t.Parallel()
+	olderRow := func(changes map[string]any) map[string]any {
+		return with(with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}), changes)
+	}
+	for name, c := range map[string]struct {
+		write        func(writer)
+		adopted      int
+		meaning      string
+		transactions int
+		taken        bool
+	}{
+		"an older writer renames it":   {func(w writer) { w.f.write(w.t, olderRow(map[string]any{"canonicalActivity": s("x")})) }, 1, "x", 2, false},
+		"an older writer adds to it":   {func(w writer) { w.f.write(w.t, olderRow(map[string]any{"confirmedBy": s(eventAt(t, 9).String())})) }, 1, "pantning", 2, false},
+		"it is adopted":                {func(w writer) { w.f.adopts(w.t, 1) }, 0, "pantning", 1, false},
+		"it is adopted and corrected":  {func(w writer) { do(w.t, event.Created)(w.correct("x", 5)) }, 0, "x", 1, false},
+		"the normal form is confirmed": {func(w writer) { w.f.write(w.t, golden(w.t, "put")) }, 0, "diskning", 1, true},
+		"it is erased":                 {func(w writer) { erased(w, 1) }, 0, "", 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWriter(t)
+			w.f.write(t, olderRow(nil))
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { c.write(w) }), Op: "TransactWriteItems"})
+			ctx, meter := dynamotest.WithMeter(t.Context())
+			adopted, err := w.f.another(t, nil).Adopt(ctx, chat)
+			if _, taken := errors.AsType[*alias.TakenError](err); adopted != c.adopted || taken != c.taken || err != nil && !taken {
+				t.Errorf("Adopt: %d, %v", adopted, err)
+			}
+			if n := meter.Cost().ByOp["TransactWriteItems"]; n != c.transactions {
+				t.Errorf("%d transactions", n)
+			}
+			if got, _, err := w.f.Get(t.Context(), chat, "ta disken"); err != nil || got.Name != c.meaning {
+				t.Errorf("Get: %+v, %v; want %q", got, err, c.meaning)
+			}
+		})
+	}
+}
+
+// A row that another call adopts and corrects between Adopt's reads is not a
+// leftover: the two names never existed side by side.
+func TestAdoptReadsWhatAnotherMakesOfIt(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(writer){
+		"adopted and corrected": func(w writer) { do(w.t, event.Created)(w.correct("x", 5)) },
+		"adopted":               func(w writer) { w.f.adopts(w.t, 1) },
+	} {
+		for nth := 1; nth <= 2; nth++ {
+			t.Run(fmt.Sprint(name, " after read ", nth), func(t *testing.T) {
+				t.Parallel()
+				w := newWriter(t)
+				w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+				w.f.db.Inject(dynamotest.Fault{Do: dynamotest.After(func() { write(w) }), Op: "GetItem", Nth: nth})
+				if adopted, err := w.f.another(t, nil).Adopt(t.Context(), chat); adopted != 0 || err != nil {
+					t.Errorf("Adopt: %d, %v", adopted, err)
+				}
+			})
+		}
+	}
+}
+
+// The same with a row in normal form that changes.
+func TestMergeMeetsAnother(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	w.f.write(t, golden(t, "put"))
+	w.f.write(t, with(golden(t, "put"), map[string]any{"sk": s("TA DISKEN"), "confirmations": n("5")}))
+	w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { do(t, event.Created)(w.confirm("diskning", 5)) }), Op: "TransactWriteItems"})
+	ctx, meter := dynamotest.WithMeter(t.Context())
+	adopted, err := w.f.another(t, nil).Adopt(ctx, chat)
+	if n := meter.Cost().ByOp["TransactWriteItems"]; adopted != 1 || err != nil || n != 2 {
+		t.Errorf("Adopt: %d, %v in %d transactions", adopted, err, n)
+	}
+	means(t, w.f, "diskning", 6)
+}
+
 // Rows that change during each try end in an error.
 func TestAdoptGivesUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w writer) {

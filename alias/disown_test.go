@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/alias"
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
@@ -46,4 +48,20 @@ func TestDisown(t *testing.T) {
 	w.f.resolves(t, chat, "ta disken", "diskning")
 	_, err := w.f.Disown(t.Context(), chat, "")
 	recordtest.WantBad(t, err, "alias", "actor")
+}
+
+// A phrase that somebody else teaches meanwhile keeps its teacher.
+func TestDisownBesideATeacher(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	putDisken(t, w.f, eventAt(t, 60))
+	w.f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
+		do(t, event.Created)(w.f.Correct(t.Context(), alias.Correct{Scope: chat, Phrase: "ta disken", Name: "y", Event: eventAt(t, 5), Actor: "43"}))
+	})})
+	if _, err := w.f.another(t, nil).Disown(t.Context(), chat, "42"); err != nil {
+		t.Error(err)
+	}
+	if a, ok, err := w.f.Get(t.Context(), chat, "ta disken"); !ok || err != nil || a.LearnedFrom != "43" {
+		t.Errorf("%+v, %t, %v", a, ok, err)
+	}
 }

@@ -256,6 +256,27 @@ func TestEraseOfARowThatIsDeletedMeanwhile(t *testing.T) {
 	}
 }
 
+// A duplicate of an Erase that arrives late takes nothing from the next event of
+// the key; another's clock that is ahead keeps nothing from being erased.
+func TestALateErase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r, store := b.taped(t, ledger.Config{MaxSkew: 10 * time.Second})
+	must(t, mustClaim(t, store, order).Complete(t.Context(), 1))
+	must(t, store.Erase(t.Context(), order.Key))
+	late := r.last()
+	b.clock.Add(14 * 24 * time.Hour)
+	c := mustClaim(t, store, order)
+	if err := r.deliver(t.Context(), late); err == nil {
+		t.Error("the late duplicate took effect")
+	}
+	must(t, c.Complete(t.Context(), 2))
+
+	ahead := b.store(t, ledger.Config{Now: func() time.Time { return b.clock.Now().Add(10 * time.Second) }})
+	wantMark(t, ahead, "ahead", event.Created)
+	must(t, store.Erase(t.Context(), "ahead"))
+}
+
 // A slow Erase erases a key that was first seen after it began, in its second round.
 func TestASlowErase(t *testing.T) {
 	t.Parallel()

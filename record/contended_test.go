@@ -169,3 +169,29 @@ func TestRaces(t *testing.T) {
 		}
 	}
 }
+
+// A row that is deleted and grows to the same version again between the read
+// and the write is another row: what was deleted does not come back.
+func TestRegrown(t *testing.T) {
+	t.Parallel()
+	for _, stood := range []string{"", `, "version": {"N": "1"}, "sum": {"N": "100"}`} { // with a ring, and without
+		db, spy, rows := open(t)
+		direct := sums(t, db.Client(), rows.Table().Name)
+		if stood == "" {
+			mustApply(t, direct, 100, event.Created)
+		} else {
+			put(t, db, rows.Table().Name, stood)
+		}
+		spy.before = func(write int, _ *dynamodb.UpdateItemInput) error {
+			if write == 1 {
+				drop(t, db, rows.Table().Name)
+				mustApply(t, direct, 2, event.Created)
+			}
+			return nil
+		}
+		mustApply(t, rows, 1, event.Created)
+		if diff := cmp.Diff(row{Count: 2, Version: 2, Sum: 3, Ring: 2}, stored(t, db, rows.Table().Name)); diff != "" {
+			t.Errorf("%s: row (-want +got):\n%s", stood, diff)
+		}
+	}
+}
