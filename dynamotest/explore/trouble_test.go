@@ -230,6 +230,22 @@ func TestReceives(t *testing.T) {
 	}
 }
 
+// What can only be done later is delivered again, also when nothing disturbs it.
+func TestRedelivered(t *testing.T) {
+	t.Parallel()
+	open := time.Date(2026, 3, 10, 12, 0, 50, 0, time.UTC)
+	explore.Handler(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1}}, explore.Deliveries[string]{Messages: []string{"1"}},
+		func(p *explore.Process) func(context.Context, string) error {
+			return func(ctx context.Context, order string) error {
+				made, err := putIfAbsent(ctx, p, order, true)
+				if early := p.Now().Before(open); err != nil || !made || early {
+					return cmp.Or(err, fmt.Errorf("early %t", early))
+				}
+				return nil
+			}
+		})
+}
+
 // Nobody remembers the receipt of an order whose worker died: the second delivery
 // does not know whether it was sent. That may be, but not without a fault, and an effect
 // that happens at most once does not happen twice.
