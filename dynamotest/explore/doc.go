@@ -35,8 +35,13 @@
 //
 // The tests of this package find three more flaws in the same way: a lock without a
 // fence, "put if absent" that is refused by its own write because the reply was lost,
-// and a transaction that is sent again without its token. [Handler] does the same for
-// what handles the messages of a queue.
+// and a transaction that is sent again without its token; page_test.go has them whole, to
+// copy. [Handler] does the same for what handles the messages of a queue: by default it
+// compares the tables, and an effect outside them, such as an e-mail, may happen twice.
+//
+// Begin with Faults{Deaths: 1, Unheard: 1, Total: 1}, for which seconds are enough, and go
+// on from there. Make one exploration in each test or subtest, so that -explore.replay
+// names one.
 //
 // # What a program must do
 //
@@ -49,10 +54,9 @@
 // the exploration fails and names the caller. If nothing moves for a minute, it panics
 // and says after which step.
 //
-// A check may read the tables, what each caller has heard, notes and effects. It must
-// not depend on anything else, above all not on the order in which callers changed
-// variables that they share: states that are equal but for that are explored once.
-// [Process.Note] makes such an order part of the state.
+// A check may read the tables, what each caller has heard, notes and effects. To count
+// or to order what callers did, use [Process.Note], and not variables that they share:
+// states that are equal but for those are explored once.
 //
 // # Faults
 //

@@ -2,10 +2,12 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -160,7 +162,11 @@ func Test(t *testing.T, cfg Config, program func(*Schedule)) Report {
 func judge(t *testing.T, r Report) Report {
 	t.Helper()
 	if f := r.Failure; f != nil {
-		t.Errorf("explore: %v\n\n%s\nagain: go test -run '^%s$' -explore.replay '%s'", f.Err, f.Drawing, regexp.QuoteMeta(t.Name()), f.Schedule)
+		t.Errorf("explore: %v\n\n%s", f.Err, f.Drawing)
+		if !errors.Is(f.Err, errUnfit) {
+			run := "^" + strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^") + "$"
+			t.Logf("again: go test -run '%s' -explore.replay '%s'", strings.ReplaceAll(run, "'", `'\''`), f.Schedule)
+		}
 		return r
 	}
 	t.Logf("explore: %v", r)

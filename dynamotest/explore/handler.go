@@ -40,7 +40,7 @@ type Deliveries[M any] struct {
 	Ignore []string
 
 	// Once names the effects of Process.Do that must not happen more often than in a
-	// serial order. All others may.
+	// serial order. All others may be repeated.
 	Once []string
 
 	// AtMostOnce names effects that must not happen more often either, and may be
@@ -58,7 +58,10 @@ type outcome struct {
 // Handler explores deliveries to workers that die, and compares the tables and the
 // effects with those of the undisturbed deliveries, one after the other, in every
 // order, and of the 8 plainest orders of a worker's goroutines. The function start is
-// called once in each life of a worker, and returns what handles a message. If the outcome is not that of some order, Handler fails the test.
+// called once in each life of a worker, and returns what handles a message. If the
+// outcome is not that of some order, or if no effect has a name of Once or AtMostOnce,
+// Handler fails the test. In drawings, a is the worker of the first message, a2 its second
+// one, b that of the second message.
 //
 // cfg.Moves also bounds how often a message becomes visible while other workers are at
 // work.
@@ -81,6 +84,11 @@ func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 	seed := cfg.Server.Snapshot() // the orders must not see what a test writes meanwhile
 	cfg.Server = dynamotest.NewServer(&dynamotest.Config{From: seed})
 	expected := d.serially(t, cfg, start)
+	for _, one := range slices.Concat(d.Once, d.AtMostOnce) {
+		if !slices.ContainsFunc(expected, func(o outcome) bool { return o.has(one) }) {
+			return Report{Failure: &Failure{Err: fmt.Errorf("no undisturbed delivery has an effect %q", one)}}
+		}
+	}
 	return Run(t, cfg, func(s *Schedule) {
 		for i, m := range d.Messages {
 			worker := string(rune('a' + i))
@@ -214,6 +222,16 @@ func outcomeOf(v *View, ignore []string) outcome {
 	return outcome{tables: b.String(), effects: v.Effects()}
 }
 
+// has reports whether an effect has this name.
+func (o outcome) has(one string) bool {
+	for effect := range o.effects {
+		if matches([]string{one}, effect) {
+			return true
+		}
+	}
+	return false
+}
+
 // matches reports whether one of the names is this one, or its beginning and a star.
 func matches(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(one string) bool {
@@ -242,12 +260,12 @@ func (d *Deliveries[M]) difference(got, want outcome) string {
 	stood, stands := strings.Split(want.tables, "\n"), strings.Split(got.tables, "\n")
 	for _, line := range stood {
 		if !slices.Contains(stands, line) {
-			fmt.Fprintf(&b, "  missing:%s\n", line)
+			fmt.Fprintf(&b, "  want:%s\n", line)
 		}
 	}
 	for _, line := range stands {
 		if !slices.Contains(stood, line) {
-			fmt.Fprintf(&b, "  instead:%s\n", line)
+			fmt.Fprintf(&b, "  got: %s\n", line)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(want.effects)) {

@@ -147,7 +147,10 @@ func (w *world) serve(q *request) answer {
 		w.mu.Lock()
 		w.effects[q.effect]++
 		w.mu.Unlock()
-		err := q.do()
+		var err error
+		if q.do != nil {
+			err = q.do()
+		}
 		w.check()
 		return answer{err: err}
 	}

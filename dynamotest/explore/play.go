@@ -105,6 +105,9 @@ func (p *player) run(w *world) {
 	}
 }
 
+// errUnfit is the error of a replay.
+var errUnfit = errors.New("the program does not make the requests of this schedule (any more?): run it without -explore.replay")
+
 // choose takes one of the choices, and reports whether the schedule goes on.
 func (p *player) choose(w *world, choices []choice) bool {
 	n := len(p.points)
@@ -122,7 +125,7 @@ func (p *player) choose(w *world, choices []choice) bool {
 		return false
 	case n < len(p.script):
 		if now.chosen = slices.Index(now.labels, p.script[n]); now.chosen < 0 {
-			p.err = fmt.Errorf("step %d of the schedule is %q, but what may happen is %s", n+1, p.script[n], strings.Join(now.labels, ", "))
+			p.err = fmt.Errorf("%w: step %d is %q, but what may happen is %s", errUnfit, n+1, p.script[n], strings.Join(now.labels, ", "))
 			return false
 		}
 	case p.seen != nil && p.seen(now.state):

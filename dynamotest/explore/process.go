@@ -82,7 +82,10 @@ func (p *Process) Rand() io.Reader { return p.random }
 // Do has an effect outside DynamoDB, such as a message that is sent. The explorer
 // orders it like a request: the caller may die before or after it, and its reply may
 // be lost. Then Do returns an error although f was called. [View.Effects] counts the
-// effects by name. F must not make requests or wait.
+// effects by name. F may be nil; it must not make requests or wait. A
+// receiver that refuses a second effect with the same key makes it safe to repeat: leave
+// it out of [Deliveries].Once. Of the kinds of [Faults], only Deaths and Unheard are for
+// effects.
 func (p *Process) Do(name string, f func() error) error {
 	q := &request{process: p, effect: name, do: f, answered: make(chan answer, 1)}
 	got, err := p.w.send(context.Background(), q)

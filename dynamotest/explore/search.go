@@ -188,6 +188,9 @@ func (s *search) fail(p *player) {
 	if again.err == nil {
 		f.Err = fmt.Errorf("%w (the same schedule once more did not fail: does a check read what callers of other schedules write?)", p.err)
 	}
+	if f.Schedule == "end" {
+		f.Err = fmt.Errorf("%w (no caller made a request: do they use p.Client?)", f.Err)
+	}
 	s.report.Failure = f
 }
 

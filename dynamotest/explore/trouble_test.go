@@ -169,7 +169,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 // A schedule that no longer fits says what may happen instead.
 func TestReplayThatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	failsWith(t, `step 2 of the schedule is "cat", but what may happen is ann, bob`, explore.Config{Replay: "ann,cat"}, func(s *explore.Schedule) {
+	failsWith(t, `step 2 is "cat", but what may happen is ann, bob`, explore.Config{Replay: "ann,cat"}, func(s *explore.Schedule) {
 		increment(s, "ann", "bob")
 	})
 }
@@ -227,6 +227,25 @@ func TestReceives(t *testing.T) {
 		})
 	if r.Failure == nil || !strings.Contains(r.Failure.Error(), "never handled after 2 deliveries") {
 		t.Errorf("%v", r)
+	}
+}
+
+// A name of Once that no effect has would guard nothing, and callers that make no
+// request are told so.
+func TestNothingToJudge(t *testing.T) {
+	t.Parallel()
+	failsWith(t, "no caller made a request", explore.Config{}, func(s *explore.Schedule) {
+		s.Caller("ann", func(context.Context, *explore.Process) {})
+		s.End(func(*explore.View) error { return errors.New("no item") })
+	})
+	mails := func(p *explore.Process) func(context.Context, string) error {
+		return func(context.Context, string) error { return p.Do("mail 1", nil) }
+	}
+	for names, want := range map[string]bool{"mail*": false, "mail": true, "post*": true} {
+		r := explore.Explore(t, explore.Config{Server: seeded(t)}, explore.Deliveries[string]{Messages: []string{"1"}, Once: []string{names}}, mails)
+		if (r.Failure != nil) != want {
+			t.Errorf("%s: %v", names, r)
+		}
 	}
 }
 
