@@ -78,6 +78,9 @@ func (p *player) bubble(t *testing.T) {
 	ended = true
 }
 
+// mostSteps is how long a schedule may be.
+const mostSteps = 2000
+
 // run makes one choice after the other.
 func (p *player) run(w *world) {
 	for _, c := range w.schedule.callers {
@@ -91,6 +94,10 @@ func (p *player) run(w *world) {
 		choices := w.choices()
 		if len(choices) == 0 {
 			break
+		}
+		if len(p.points) == mostSteps {
+			p.err = fmt.Errorf("the schedule does not end after %d steps: does a caller repeat a request without end?", mostSteps)
+			return
 		}
 		if !p.choose(w, choices) {
 			return

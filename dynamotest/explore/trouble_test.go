@@ -74,6 +74,18 @@ func TestChecksThatFailNow(t *testing.T) {
 	})
 }
 
+// A caller that repeats a request for ever is named, too.
+func TestRepeatsForEver(t *testing.T) {
+	t.Parallel()
+	failsWith(t, "does not end", explore.Config{}, func(s *explore.Schedule) {
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+			for ctx.Err() == nil {
+				_ = put(ctx, p, "x", 1)
+			}
+		})
+	})
+}
+
 func TestWaitsForEver(t *testing.T) {
 	t.Parallel()
 	failsWith(t, "ann waits for something that never comes", explore.Config{}, func(s *explore.Schedule) {

@@ -146,7 +146,12 @@ func (r *running) call(ctx context.Context, p *explore.Process, c call) {
 	if p.Life > 1 {
 		p.Note(reborn)
 	}
-	for r.answers[c.name] = ""; r.answers[c.name] == ""; {
+	tries := 0
+	for r.answers[c.name] = ""; r.answers[c.name] == ""; tries++ {
+		if tries == 20 {
+			r.failed = fmt.Errorf("%s has no answer after %d tries", c.name, tries)
+			return
+		}
 		if r.answers[c.name] = c.do(ctx, process{p.Client(), p.Now, p.Rand(), p.Note}); r.answers[c.name] == "" {
 			p.Note(unknown)
 		}
