@@ -151,6 +151,32 @@ func TestDoTxOfUnknownOutcome(t *testing.T) {
 	b.wantTimes(t, 1)
 }
 
+// A transaction that never arrived is refused when it does, for the key was
+// given up; the next delivery does the work.
+func TestDoTxThatArrivesLate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+		return nil, errCut
+	}
+	p := &paying{b: b}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+" and on the tables of the work's actions (1): ") {
+		t.Errorf("DoTx = %+v, %v", res, err)
+	}
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || len(w.sent) != 3 {
+		t.Errorf("record after %d transactions: %+v", len(w.sent), r)
+	}
+	if _, err := b.client.TransactWriteItems(t.Context(), w.sent[0]); err == nil {
+		t.Error("the late transaction took effect")
+	}
+	w.pass = nil
+	res, err = ledger.DoTx(t.Context(), store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+	b.wantTimes(t, 1)
+}
+
 // Conflicts with other transactions and throttled actions are waited out, with the
 // same request.
 func TestDoTxWaitsOutABusyDynamoDB(t *testing.T) {
