@@ -327,6 +327,33 @@ func TestMergeMeetsAnother(t *testing.T) {
 	means(t, w.f, "diskning", 6)
 }
 
+// A Confirm that finds no row because another process is just adopting it
+// counts. If only its book shows a row, which is deleted by now, it is not
+// found.
+func TestConfirmMeetsAnAdoption(t *testing.T) {
+	t.Parallel()
+	for name, warm := range map[string]bool{"cold": false, "warm": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWriter(t)
+			w.f.write(t, with(golden(t, "older"), map[string]any{"sk": s("TA DISKEN")}))
+			w.f.db.Inject(dynamotest.Fault{Do: dynamotest.After(func() { w.f.adopts(t, 1) }), Op: "UpdateItem"})
+			reader := writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}}
+			if warm {
+				reader.f.resolves(t, chat, "ta disken", "pantning")
+			}
+			do(t, event.Created)(reader.confirm("pantning", 60))
+			means(t, w.f, "pantning", 3)
+			erased(w, 1)
+			cost := w.f.db.Meter(func() { refused(t, alias.ErrNotFound)(reader.confirm("pantning", 50)) })
+			if cost.Requests != 2 { // the update, and the book for certain
+				t.Errorf("%v", cost)
+			}
+			means(t, w.f, "", 0)
+		})
+	}
+}
+
 // Rows that change during each try end in an error.
 func TestAdoptGivesUp(t *testing.T) {
 	bubble(t, func(t *testing.T, w writer) {

@@ -115,6 +115,28 @@ func wantResult[T any](t *testing.T, res ledger.Result[T], err error, want ledge
 	}
 }
 
+// Whatever is lost of the first transactions, the effect happens once and is
+// this call's own.
+func TestDoTxLosesReplies(t *testing.T) {
+	t.Parallel()
+	for _, do := range []dynamotest.Effect{dynamotest.LoseReply, dynamotest.LoseRequest} {
+		for _, times := range []int{1, 2, 3, 5, 8} { // the SDK sends three times, DoTx three times that
+			b := newBench(t)
+			w, store := b.wired(t, ledger.Config{})
+			b.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Times: times})
+			p := &paying{b: b}
+			res, err := ledger.DoTx(t.Context(), store, order, p.work)
+			wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
+			b.wantTimes(t, 1)
+			for _, in := range w.sent {
+				if in != w.sent[0] || len(aws.ToString(in.ClientRequestToken)) > 36 {
+					t.Errorf("%v, %d times: another request was sent, or its token is %q", do, times, aws.ToString(in.ClientRequestToken))
+				}
+			}
+		}
+	}
+}
+
 // When no reply comes at all, giving the key up tells what happened.
 func TestDoTxOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
@@ -126,6 +148,32 @@ func TestDoTxOfUnknownOutcome(t *testing.T) {
 	b.db.Heal()
 	res, err = ledger.DoTx(t.Context(), store, order, p.work)
 	wantResult(t, res, err, ledger.Result[string]{Value: "paid", Replayed: true})
+	b.wantTimes(t, 1)
+}
+
+// A transaction that never arrived is refused when it does, for the key was
+// given up; the next delivery does the work.
+func TestDoTxThatArrivesLate(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	w, store := b.wired(t, ledger.Config{})
+	w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
+		return nil, errCut
+	}
+	p := &paying{b: b}
+	res, err := ledger.DoTx(t.Context(), store, order, p.work)
+	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+" and on the tables of the work's actions (1): ") {
+		t.Errorf("DoTx = %+v, %v", res, err)
+	}
+	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || len(w.sent) != 3 {
+		t.Errorf("record after %d transactions: %+v", len(w.sent), r)
+	}
+	if _, err := b.client.TransactWriteItems(t.Context(), w.sent[0]); err == nil {
+		t.Error("the late transaction took effect")
+	}
+	w.pass = nil
+	res, err = ledger.DoTx(t.Context(), store, order, p.work)
+	wantResult(t, res, err, ledger.Result[string]{Value: "paid"})
 	b.wantTimes(t, 1)
 }
 
