@@ -62,8 +62,8 @@ func (w *world) choices() []choice {
 		return nil
 	}
 	all := w.beginnings()
-	if len(all) > 0 && !w.left(move) && !w.cfg.Full {
-		return all
+	if len(all) > 0 && !w.cfg.Full && !w.left(move) && !w.begun() {
+		return all // time cannot pass before
 	}
 	later := min(1, len(all)) // what it costs to begin later
 	names := map[int]int{}
@@ -99,12 +99,12 @@ func (w *world) choices() []choice {
 
 // beginnings are the lives that may begin now. A life reads its clock first, so it
 // begins as soon as time has passed, in the order of the callers: later, or in another
-// order, would be the same. If time cannot be moved any more, all begin.
+// order, would be the same.
 func (w *world) beginnings() []choice {
 	var all []choice
 	for _, q := range w.open {
 		c := q.process.caller
-		if q.begins && (c.index >= w.beginners || !w.left(move) || w.cfg.Full) {
+		if q.begins && (c.index >= w.beginners || w.cfg.Full) {
 			all = append(all, choice{label: c.name, about: q, caller: c.index, budget: free, goesOn: true, do: func() {
 				w.beginners = c.index + 1
 				w.answer(q, "reply", answer{})
@@ -112,6 +112,15 @@ func (w *world) beginnings() []choice {
 		}
 	}
 	return all
+}
+
+// begun reports whether a life has begun and not returned: it may still sleep.
+func (w *world) begun() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.schedule.callers, func(c *caller) bool {
+		return c.lives() && !slices.ContainsFunc(w.open, func(q *request) bool { return q.begins && q.process == c.life })
+	})
 }
 
 // errExpired is the error of a request that waited until it could not arrive any more.

@@ -37,6 +37,9 @@ type request struct {
 	answered chan answer
 }
 
+// text is what tells the requests of a caller apart.
+func (q *request) text() string { return q.op + q.effect + string(q.body) }
+
 type answer struct {
 	status int
 	body   []byte
@@ -119,6 +122,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 			w.later = append(w.later, late{q, faultLate})
 		}
 		p.caller.learn(w.now(), "gave up", q, answer{})
+		w.wake()
 	}
 	w.mu.Unlock()
 	if dead {
@@ -158,7 +162,7 @@ func (w *world) serve(q *request) answer {
 	if q.reads() {
 		return q.join(a)
 	}
-	if q.op == "TransactWriteItems" && a.status == http.StatusOK {
+	if q.transaction() && a.status == http.StatusOK {
 		w.tokens = append(w.tokens, time.Now().String()+string(q.body))
 		slices.Sort(w.tokens)
 	}

@@ -48,7 +48,8 @@ type Process struct {
 	cancel context.CancelFunc
 
 	// The world's mutex guards what follows.
-	dead     bool // the process stands still
+	dead     bool      // the process stands still
+	read     time.Time // the last reading of its clock
 	returned bool
 }
 
@@ -62,7 +63,12 @@ func (p *Process) Now() time.Time {
 	p.mustLive()
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
-	return p.w.now().Add(p.caller.offset)
+	now := p.w.now()
+	if p.read != now { // its future may depend on that
+		p.read = now
+		p.caller.heard = sum(fmt.Appendf(p.caller.heard[:], " read %d", now.UnixNano()))
+	}
+	return now.Add(p.caller.offset)
 }
 
 // mustLive stops the goroutine of a process that has died.

@@ -125,6 +125,7 @@ func (w *world) note(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.notes = append(w.notes, text)
+	w.wake()
 }
 
 // wake tells the explorer that a caller did something.
@@ -174,8 +175,13 @@ func (w *world) settle() {
 		if a.process != b.process {
 			return a.process.caller.index - b.process.caller.index
 		}
-		return strings.Compare(a.op+a.effect+string(a.body), b.op+b.effect+string(b.body))
+		return strings.Compare(a.text(), b.text())
 	})
+	for i, q := range w.open {
+		if i > 0 && q.process == w.open[i-1].process && q.text() == w.open[i-1].text() && w.broken == nil {
+			w.broken = fmt.Errorf("%s: two goroutines make the same request at the same time (%v): which is which cannot be told, so let them differ, or make it once", q.process.caller.name, q)
+		}
+	}
 	if w.wrong == nil {
 		w.wrong = w.broken
 	}
@@ -262,8 +268,12 @@ func (w *world) pass(then time.Time, sleep func()) (acted bool) {
 	case <-w.signal:
 	default:
 	}
+	before := len(w.notes)
 	sleep()
 	synctest.Wait()
+	slices.SortStableFunc(w.notes[before:], func(a, b string) int { // who wakes first is chance
+		return strings.Compare(a[:strings.Index(a, ":")], b[:strings.Index(b, ":")])
+	})
 	w.instants = append(w.instants, time.Now())
 	w.beginners = 0
 	select {
