@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
 )
 
@@ -21,40 +20,40 @@ var (
 	within = flag.Duration("proof.within", time.Minute, "with -proof.long, how long each pipeline may take")
 )
 
-// Bounds are those of a run without -proof.long.
-type Bounds struct {
-	Schedules int // of each test
-	Start     time.Time
-	Moments   []time.Duration
-}
-
-// Test explores the deliveries to workers that die or hear no reply, and then the first
-// of them to two workers at once. The cheapest schedules run first.
-func Test[M any](t *testing.T, server *dynamotest.Server, b Bounds, d explore.Deliveries[M], start func(*explore.Process) func(context.Context, M) error) {
+// Test explores a delivery to two workers, or several deliveries to one worker each. One
+// may die or hear no reply; if they have the same delivery, one may begin when the
+// visibility has ended. The cheapest of so many schedules run first. The long run explores
+// all of them, and those with two faults. It samples what it cannot end.
+func Test[M any](t *testing.T, schedules int, cfg explore.Config, d explore.Deliveries[M], start func(*explore.Process) func(context.Context, M) error) {
 	t.Helper()
-	one := explore.Faults{Late: 1, Unheard: 1, Deaths: 1, Total: 1}
-	two := explore.Faults{Late: 2, Unheard: 2, Deaths: 2, Total: 2}
-	run := func(name string, cfg explore.Config, d explore.Deliveries[M]) {
+	d.Twice = len(d.Messages) == 1
+	cfg.Schedules, cfg.Within, cfg.Seed = schedules, *within, 1
+	if d.Visibility > 0 {
+		cfg.Moments = append(cfg.Moments, d.Visibility)
+	}
+	run := func(name string, d explore.Deliveries[M], faults int) {
 		t.Run(name, func(t *testing.T) {
-			cfg.Server, cfg.Start, cfg.Moments, cfg.Within = server, b.Start, b.Moments, *within
+			cfg := cfg
+			cfg.Faults = explore.Faults{Late: faults, Unheard: faults, Deaths: faults, Total: faults}
 			r := explore.Handler(t, cfg, d, start)
 			if *long {
 				fmt.Printf("| %s | %d | %d | %v |\n", t.Name(), r.Schedules, r.States, r.Exhausted)
 			}
 		})
 	}
-	first := d
-	first.Messages = d.Messages[:1]
-	twice := first
-	twice.Twice = true
 	if !*long {
-		run("one fault", explore.Config{Faults: one, Schedules: b.Schedules}, d)
-		run("two workers", explore.Config{Faults: one, Moves: 1, Schedules: b.Schedules}, twice)
+		run("one fault", d, 1)
 		return
 	}
-	const all, samples = 10_000_000, 2_000
-	run("one fault", explore.Config{Faults: one, Schedules: all, Samples: samples}, d)
-	run("two faults", explore.Config{Faults: two, Schedules: all, Samples: samples}, first)
-	run("two workers", explore.Config{Faults: one, Moves: 1, Schedules: all, Samples: samples}, twice)
-	run("two workers, two faults", explore.Config{Faults: two, Moves: 1, Schedules: 1, Samples: samples}, twice)
+	cfg.Schedules, cfg.Samples = 10_000_000, 1_000
+	if d.Twice {
+		cfg.Moves = 0
+		alone := d
+		alone.Twice = false
+		run("one worker, two faults", alone, 2)
+		cfg.Moves = 1
+	}
+	run("two workers, one fault", d, 1)
+	cfg.Schedules = 1
+	run("two workers, two faults", d, 2)
 }
