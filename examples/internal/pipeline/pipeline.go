@@ -27,33 +27,43 @@ var (
 func Test[M any](t *testing.T, schedules int, cfg explore.Config, d explore.Deliveries[M], start func(*explore.Process) func(context.Context, M) error) {
 	t.Helper()
 	d.Twice = len(d.Messages) == 1
-	cfg.Schedules, cfg.Within, cfg.Seed = schedules, *within, 1
 	if d.Visibility > 0 {
 		cfg.Moments = append(cfg.Moments, d.Visibility)
 	}
-	run := func(name string, d explore.Deliveries[M], faults int) {
-		t.Run(name, func(t *testing.T) {
-			cfg := cfg
-			cfg.Faults = explore.Faults{Late: faults, Unheard: faults, Deaths: faults, Total: faults}
-			r := explore.Handler(t, cfg, d, start)
-			if *long {
-				fmt.Printf("| %s | %d | %d | %v |\n", t.Name(), r.Schedules, r.States, r.Exhausted)
-			}
-		})
-	}
+	faults := func(n int) { cfg.Faults = explore.Faults{Late: n, Unheard: n, Deaths: n, Total: n} }
+	faults(1)
 	if !*long {
-		run("one fault", d, 1)
+		Run(t, "one fault", schedules, cfg, d, start)
 		return
 	}
-	cfg.Schedules, cfg.Samples = 10_000_000, 1_000
 	if d.Twice {
-		cfg.Moves = 0
+		faults(2)
 		alone := d
 		alone.Twice = false
-		run("one worker, two faults", alone, 2)
+		Run(t, "one worker, two faults", schedules, cfg, alone, start)
 		cfg.Moves = 1
 	}
-	run("two workers, one fault", d, 1)
-	cfg.Schedules = 1
-	run("two workers, two faults", d, 2)
+	faults(1)
+	Run(t, "two workers, one fault", schedules, cfg, d, start)
+	faults(2)
+	Run(t, "two workers, two faults", 0, cfg, d, start)
+}
+
+// Run explores one configuration. The long run explores all schedules, if there are to be
+// any, and samples.
+func Run[M any](t *testing.T, name string, schedules int, cfg explore.Config, d explore.Deliveries[M], start func(*explore.Process) func(context.Context, M) error) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		cfg.Schedules, cfg.Within, cfg.Seed = schedules, *within, 1
+		if *long {
+			cfg.Schedules, cfg.Samples = 10_000_000, 1_000
+		}
+		if schedules == 0 {
+			cfg.Schedules = 1
+		}
+		r := explore.Handler(t, cfg, d, start)
+		if *long {
+			fmt.Printf("| %s | %d | %d | %v |\n", t.Name(), r.Schedules, r.States, r.Exhausted)
+		}
+	})
 }
