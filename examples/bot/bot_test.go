@@ -71,16 +71,13 @@ func Example() {
 	//   2026-03-11  1 of 3 used
 }
 
-// created returns a server with the bot's tables, in which nothing expires: of a day
-// whose row has, nobody is thanked.
+// created returns a server with the bot's tables.
 func created(t *testing.T) *dynamotest.Server {
 	t.Helper()
 	server := dynamotest.NewServer(nil)
 	w, err := NewWorker(server.Client(), nil, nil, nil)
 	if err == nil {
-		limits := w.Limits.Table()
-		limits.TTL = ""
-		err = schema.Create(t.Context(), server.Client(), w.Messages.Table(), w.Activities.Table(), limits)
+		err = schema.Create(t.Context(), server.Client(), w.Messages.Table(), w.Activities.Table(), w.Limits.Table())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -100,7 +99,7 @@ func newBench(t *testing.T, latency time.Duration) *bench {
 	t.Helper()
 	b := &bench{t: t, now: noon, sender: new(sender), nextID: 100}
 	b.open(&dynamotest.Config{Latency: latency})
-	if err := b.CreateTables(t.Context(), false); err != nil { // a row that expires is not what is tested
+	if err := b.CreateTables(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -285,10 +284,6 @@ func (b *bench) tables() map[string]string {
 	}
 	return all
 }
-
-// nonces are what differs between two processes that wrote the same: the
-// counter's, after the weight, and the ledger's claim.
-var nonces = regexp.MustCompile(`(?:~[\w+/=-]+|"claim": \{\s+"Value": "[^"]+")`)
 
 // failing is a classifier that always fails.
 type failing struct{}

@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
 )
 
@@ -61,9 +65,34 @@ func Run[M any](t *testing.T, name string, schedules int, cfg explore.Config, d 
 		if schedules == 0 {
 			cfg.Schedules = 1
 		}
+		cfg.Server = withoutTTL(t, cfg.Server)
 		r := explore.Handler(t, cfg, d, start)
 		if *long {
 			fmt.Printf("| %s | %d | %d | %v |\n", t.Name(), r.Schedules, r.States, r.Exhausted)
 		}
 	})
+}
+
+// withoutTTL returns a server with the same tables, in which nothing expires: what has
+// expired is missing from what an undisturbed worker leaves.
+func withoutTTL(t *testing.T, from *dynamotest.Server) *dynamotest.Server {
+	t.Helper()
+	server := dynamotest.NewServer(&dynamotest.Config{From: from.Snapshot()})
+	for _, table := range server.Tables() {
+		ttl, err := server.Client().DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &table})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := ttl.TimeToLiveDescription.AttributeName
+		if name == nil {
+			continue
+		}
+		_, err = server.Client().UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{
+			TableName: &table, TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: name, Enabled: new(false)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return server
 }

@@ -30,7 +30,7 @@ func TestPipeline(t *testing.T) {
 		"two statuses": {{intake.AlowarePath, call("completed")}, {intake.AlowarePath, call("voicemail")}},
 		"ringing":      {{intake.AlowarePath, call("ringing")}},
 		"invalid":      {{intake.HubSpotPath, batch("7")}},
-		"cutover":      {{intake.HubSpotPath, batch(change(1), change(2))}},
+		"cutover":      {{intake.HubSpotPath, batch(change(2))}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pipeline.Test(t, 60, explore.Config{Server: b.db.Server(), Start: b.clock()}, explore.Deliveries[webhook]{
