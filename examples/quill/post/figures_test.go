@@ -45,6 +45,52 @@ func (e *env) wantFigures(asking bool) {
 	}
 }
 
+// overtaken drains with a poster that stands still in its n-th post for longer than its
+// lease, before the post takes effect or after. Meanwhile another poster drains.
+func (e *env) overtaken(s *hooked, n int, before bool, other *post.Poster) error {
+	e.tolerates = "429" // its post may come too soon after another's
+	s.post = func(next func() error) (err error) {
+		if n--; n != 0 {
+			return next()
+		}
+		if !before {
+			err = next()
+		}
+		e.clock.advance(post.LeaseFor + time.Minute)
+		_ = other.Drain(e.t.Context())
+		e.clock.advance(time.Second)
+		if before {
+			err = next()
+		}
+		return err
+	}
+	return e.posterOf(s).Drain(e.t.Context())
+}
+
+// A poster that was overtaken reports what is in the sink twice.
+func TestDoublesOfAStalePosterAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, asking := range []bool{true, false} {
+		for _, before := range []bool{true, false} {
+			e := open(t, powerbitest.Config{})
+			e.bi.RefuseAsking(!asking)
+			e.put(plain(9)...)
+			if err := e.overtaken(&hooked{Sink: e.client()}, 1, before, e.poster()); err == nil {
+				t.Error("it has noticed nothing")
+			}
+			if before && e.sums().Doubled != 9 {
+				t.Errorf("asking %t: %+v, want 9 doubled", asking, e.sums())
+			}
+			e.clock.advance(3 * time.Minute)
+			e.drain(e.poster())
+			e.wantFigures(asking)
+			if n := e.pending(); n > 0 {
+				t.Errorf("%d are pending", n)
+			}
+		}
+	}
+}
+
 // latest is the last row of each contact or deal.
 func (e *env) latest(table string) map[string]fact.Row {
 	e.t.Helper()
