@@ -67,18 +67,23 @@ func (e *env) overtaken(s *hooked, n int, before bool, other *post.Poster) error
 	return e.posterOf(s).Drain(e.t.Context())
 }
 
-// A poster that was overtaken reports what is in the sink twice.
+// A poster that was overtaken reports what is in the sink twice, also if its successor
+// died with its batch open.
 func TestDoublesOfAStalePosterAreCounted(t *testing.T) {
 	t.Parallel()
 	for _, asking := range []bool{true, false} {
-		for _, before := range []bool{true, false} {
+		for i, before := range []bool{true, false, true, false} {
 			e := open(t, powerbitest.Config{})
 			e.bi.RefuseAsking(!asking)
 			e.put(plain(9)...)
-			if err := e.overtaken(&hooked{Sink: e.client()}, 1, before, e.poster()); err == nil {
+			other, m := e.mortal(time.Hour)
+			if i > 1 && asking { // otherwise nobody knows
+				other.Sink.(*hooked).post = func(next func() error) error { m.dead = true; return next() }
+			}
+			if err := e.overtaken(&hooked{Sink: e.client()}, 1, before, other); err == nil && !m.dead {
 				t.Error("it has noticed nothing")
 			}
-			if before && e.sums().Doubled != 9 {
+			if before && !m.dead && e.sums().Doubled != 9 {
 				t.Errorf("asking %t: %+v, want 9 doubled", asking, e.sums())
 			}
 			e.clock.advance(3 * time.Minute)
