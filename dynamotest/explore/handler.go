@@ -46,6 +46,9 @@ type Deliveries[M any] struct {
 	// AtMostOnce names effects that must not happen more often either, and may be
 	// missing: one for each fault or move of time in the schedule.
 	AtMostOnce []string
+
+	// End declares what must hold when all are handled, too. May be nil.
+	End func(*View) error
 }
 
 // outcome is what deliveries left.
@@ -107,7 +110,10 @@ func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 			for _, n := range v.w.used {
 				got.disturbed += n
 			}
-			return d.compare(got, expected)
+			if err := d.compare(got, expected); err != nil || d.End == nil {
+				return err
+			}
+			return d.End(v)
 		})
 	})
 }

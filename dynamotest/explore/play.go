@@ -51,14 +51,14 @@ func (p *player) play(t *testing.T) {
 }
 
 func (p *player) bubble(t *testing.T) {
-	over := false
-	ended := false
+	over, ended := false, false
 	defer func() {
-		// A caller whose goroutines wait for each other cannot return when the schedule
-		// is over: they stay.
-		if cause := recover(); cause != nil && !over && p.err == nil {
+		switch cause := recover(); {
+		case cause != nil && over, p.err != nil:
+			// Goroutines of a caller that wait for each other stay when the schedule is over.
+		case cause != nil:
 			p.err = fmt.Errorf("the schedule cannot end: %v (does a caller wait for another, or for a goroutine that is gone?)", cause)
-		} else if !ended {
+		case !ended:
 			p.err = errors.New("the schedule was ended by FailNow, or by the race detector: a check returns an error instead")
 		}
 	}()

@@ -71,16 +71,13 @@ func Example() {
 	//   2026-03-11  1 of 3 used
 }
 
-// created returns a server with the bot's tables, in which nothing expires: of a day
-// whose row has, nobody is thanked.
+// created returns a server with the bot's tables.
 func created(t *testing.T) *dynamotest.Server {
 	t.Helper()
 	server := dynamotest.NewServer(nil)
 	w, err := NewWorker(server.Client(), nil, nil, nil)
 	if err == nil {
-		limits := w.Limits.Table()
-		limits.TTL = ""
-		err = schema.Create(t.Context(), server.Client(), w.Messages.Table(), w.Activities.Table(), limits)
+		err = schema.Create(t.Context(), server.Client(), w.Messages.Table(), w.Activities.Table(), w.Limits.Table())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -113,11 +110,7 @@ func TestPipeline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := explore.Deliveries[string]{
-		Messages: []string{all[0], all[3]}, Visibility: time.Minute,
-		Ignore: []string{"createdAt", "updatedAt", "e_*"}, AtMostOnce: []string{"thanks*"},
-	}
-	pipeline.Test(t, server, pipeline.Bounds{Schedules: 100, Moments: []time.Duration{time.Minute}}, d, func(p *explore.Process) func(context.Context, string) error {
+	start := func(p *explore.Process) func(context.Context, string) error {
 		w, err := NewWorker(p.Client(), p.Now, nil, func(_ context.Context, r Reply) error {
 			return p.Do(fmt.Sprint("thanks for ", r.ReplyTo), func() error { return nil })
 		})
@@ -135,7 +128,14 @@ func TestPipeline(t *testing.T) {
 			}
 			return errors.New("it is not acknowledged")
 		}
-	})
+	}
+	for name, messages := range map[string][]string{"one": all[:1], "two": {all[0], all[3]}} {
+		t.Run(name, func(t *testing.T) {
+			pipeline.Test(t, 60, explore.Config{Server: server, Moves: 1}, explore.Deliveries[string]{
+				Messages: messages, Visibility: time.Minute, Ignore: []string{"createdAt", "updatedAt", "e_*"}, AtMostOnce: []string{"thanks*"},
+			}, start)
+		})
+	}
 }
 
 func TestWebhook(t *testing.T) {

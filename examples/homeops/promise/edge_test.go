@@ -1,6 +1,7 @@
 package promise_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,8 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/dynamotest/explore"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/homeops/promise"
+	"github.com/homeops/ddbpatterns/examples/internal/pipeline"
 	"github.com/homeops/ddbpatterns/internal/golden"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/record"
@@ -18,59 +21,31 @@ import (
 
 const older = "2026-02-17T10:30:00Z#prm_abc123"
 
-func rows(db *dynamotest.DB) (all []string) {
-	for _, row := range db.Items("homeops") {
-		all = append(all, golden.Format(row))
-	}
-	return all
-}
-
 func key(p promise.Promise) record.Item {
 	return record.Item{"pk": record.Text("USER#" + p.User), "sk": record.Text("PROMISE#" + p.ID)}
 }
 
-// A worker dies before or after each request of Keep, and the deed is delivered again.
-// Between its read and its write another deed takes the promise that is due first.
-func TestKeepDiesAtEachRequest(t *testing.T) {
+// If workers die at any request of Keep, two have one deed, or two deeds come at once, each
+// deed keeps one promise, the first first.
+func TestPipeline(t *testing.T) {
 	t.Parallel()
-	keepOnce := func(t *testing.T, fault func(first, second promise.Promise) dynamotest.Fault) []string {
-		t.Helper()
-		db := dynamotest.New(t, nil)
-		s := store(t, db.Client(), "homeops")
-		db.Create(s.Table())
-		second := make1(t, s, dishes(at(t, noon, "1"), tonight.Add(time.Hour)), event.Created)
-		first := make1(t, s, dishes(at(t, noon, "2"), tonight), event.Created)
-		make1(t, s, dishes(at(t, noon, "3"), tonight.Add(2*time.Hour)), event.Created)
-		worker := store(t, once(db), "homeops")
-		db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
-			keep(t, s, done(at(t, noon.Add(time.Hour), "4")), first.ID)
-		})})
-		deed := done(at(t, noon.Add(2*time.Hour), "5"))
-		if fault != nil {
-			db.Inject(fault(first, second))
-			if _, _, err := worker.Keep(t.Context(), deed); err == nil {
-				t.Error("Keep survived it")
-			}
-		}
-		keep(t, worker, deed, second.ID)
-		keep(t, s, deed, second.ID)
-		return rows(db)
+	db := dynamotest.New(t, nil)
+	s := store(t, db.Client(), "homeops")
+	db.Create(s.Table())
+	for i, due := range []time.Duration{time.Hour, 0, 2 * time.Hour} {
+		make1(t, s, dishes(at(t, noon, fmt.Sprint(i)), tonight.Add(due)), event.Created)
 	}
-	want := keepOnce(t, nil)
-	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
-		for request, fault := range map[string]func(_, _ promise.Promise) dynamotest.Fault{
-			"the read": func(_, _ promise.Promise) dynamotest.Fault { return dynamotest.Fault{Do: do, Op: "Query"} },
-			"the write that loses": func(first, _ promise.Promise) dynamotest.Fault {
-				return dynamotest.Fault{Do: do, Op: "UpdateItem", Key: key(first)}
-			},
-			"the write": func(_, second promise.Promise) dynamotest.Fault {
-				return dynamotest.Fault{Do: do, Op: "UpdateItem", Key: key(second)}
-			},
-		} {
-			if diff := cmp.Diff(want, keepOnce(t, fault)); diff != "" {
-				t.Errorf("%v of %s (-want +got):\n%s", do, request, diff)
-			}
-		}
+	first, second := done(at(t, noon.Add(time.Hour), "4")), done(at(t, noon.Add(2*time.Hour), "5"))
+	for name, deeds := range map[string][]promise.Deed{"one": {first}, "two": {first, second}} {
+		t.Run(name, func(t *testing.T) {
+			pipeline.Test(t, 150, explore.Config{Server: db.Server()}, explore.Deliveries[promise.Deed]{Messages: deeds}, func(p *explore.Process) func(context.Context, promise.Deed) error {
+				worker := store(t, p.Client(), "homeops")
+				return func(ctx context.Context, deed promise.Deed) error {
+					_, _, err := worker.Keep(ctx, deed)
+					return err
+				}
+			})
+		})
 	}
 }
 
@@ -101,20 +76,6 @@ func TestALostRace(t *testing.T) {
 	other := func() { recordtest.Delete(t, db.Client(), table, key(third)) }
 	db.Inject(dynamotest.Fault{Do: dynamotest.Before(other), Op: "UpdateItem"})
 	keep(t, s, done(at(t, noon.Add(time.Hour), "6")), "")
-}
-
-// Two workers on one deed at once: the second finds the promise kept by its own deed.
-func TestTwoWorkersOnOneDeed(t *testing.T) {
-	t.Parallel()
-	db, s, _ := open(t)
-	first := make1(t, s, dishes(at(t, noon, "1"), tonight), event.Created)
-	second := make1(t, s, dishes(at(t, noon, "2"), tonight.Add(time.Hour)), event.Created)
-	deed := done(at(t, noon.Add(time.Hour), "3"))
-	db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { keep(t, s, deed, first.ID) }), Op: "UpdateItem"})
-	keep(t, s, deed, first.ID)
-	if got, _, err := s.Get(t.Context(), "42", second.ID); got != second || err != nil {
-		t.Errorf("the other is %+v, %v", got, err)
-	}
 }
 
 // Rows of an older system, with and without decimals, are read, found overdue and settled.

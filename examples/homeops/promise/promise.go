@@ -25,6 +25,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -162,8 +163,8 @@ func (s *Store) settle(ctx context.Context, op string, p Promise, ev event.Event
 // promise that does not exist is then zero.
 func (s *Store) write(ctx context.Context, op string, of Promise, ev event.Event, may expression.ConditionBuilder, values record.Item) (Promise, event.Outcome, error) {
 	up := expression.Set(expression.Name("updatedAt"), expression.Value(record.Time(ev.Time())))
-	for name, value := range values {
-		if value == nil {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if value := values[name]; value == nil {
 			up = up.Remove(expression.Name(name))
 		} else {
 			up = up.Set(expression.Name(name), expression.Value(value))

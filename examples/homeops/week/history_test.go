@@ -3,100 +3,49 @@ package week_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/dynamotest/explore"
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
+	"github.com/homeops/ddbpatterns/examples/internal/pipeline"
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// Writers and recomputers at once, with lost requests and replies, throttling,
-// conflicts and delays. Recomputers that begin when the writers have ended
-// succeed at last, beside others that began before, and the rows end up as they
-// wrote them.
-func TestHistories(t *testing.T) {
+// If a process dies anywhere, or two write at once, the rows are at last those of what
+// stands.
+func TestPipeline(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(12) {
-		t.Run("", func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { history(t, rand.New(rand.NewPCG(seed, 4)), seed) })
-		})
-	}
-}
-
-func history(t *testing.T, r *rand.Rand, seed uint64) {
-	f := on(t, dynamotest.New(t, &dynamotest.Config{Latency: 3 * time.Millisecond}))
-	people := []string{"9", "10", "42", "7"}
-	members := people[:1+r.IntN(3)]
-	all := random(t, r, 12, people...)
-	taken := map[int]bool{3: true, 7: true}
-	for i, do := range []dynamotest.Effect{
-		dynamotest.LoseReply, dynamotest.LoseRequest, dynamotest.Throttle, dynamotest.Conflict,
-		dynamotest.Delay(40 * time.Millisecond), dynamotest.DelayReply(300 * time.Millisecond),
-	} {
-		f.db.Server().Tap().Inject(dynamotest.Fault{Do: do, Chance: 0.08, Seed: seed*10 + uint64(i)})
-	}
-	recompute := func() {
-		for {
-			_, err := f.Recompute(t.Context(), week.Recompute{Household: home, Members: members, Of: wednesday})
-			if err == nil {
-				return
-			}
+	f := on(t, dynamotest.New(t, nil))
+	all := aWeek(t)
+	f.record(t, all[:4]...)
+	f.recompute(t, wednesday, "42", "99")
+	type change func(context.Context, flat) error
+	recorded := func(ctx context.Context, f flat) error { _, err := f.acts.Record(ctx, all[4]); return err }
+	retracted := func(ctx context.Context, f flat) error {
+		_, err := f.acts.Retract(ctx, activity.Retract{Scope: home, Event: all[0].Event})
+		if errors.Is(err, activity.ErrNotFound) { // by an earlier delivery
+			return nil
 		}
+		return err
 	}
-	var writers, recomputers sync.WaitGroup
-	for range 3 {
-		wait := time.Duration(r.IntN(60)) * time.Millisecond
-		recomputers.Go(func() {
-			for range 4 {
-				time.Sleep(wait)
-				recompute()
+	pipeline.Test(t, 150, explore.Config{Server: f.db.Server()}, explore.Deliveries[change]{
+		Messages: []change{recorded, retracted}, Ignore: []string{"version", "createdAt", "updatedAt"},
+	}, func(p *explore.Process) func(context.Context, change) error {
+		f := through(t, f.db, p.Client())
+		return func(ctx context.Context, do change) error {
+			if err := do(ctx, f); err != nil {
+				return err
 			}
-		})
-	}
-	for i, a := range all {
-		wait, pause := time.Duration(r.IntN(150))*time.Millisecond, time.Duration(r.IntN(30))*time.Millisecond
-		writers.Go(func() {
-			time.Sleep(wait)
-			persist(func() error { _, err := f.acts.Record(t.Context(), a); return err })
-			if taken[i] {
-				time.Sleep(pause)
-				persist(func() error {
-					_, err := f.acts.Retract(t.Context(), activity.Retract{Scope: home, Event: a.Event})
-					if errors.Is(err, activity.ErrNotFound) { // its own, whose reply was lost
-						return nil
-					}
-					return err
-				})
-			}
-		})
-	}
-	writers.Wait()
-	recomputers.Go(recompute)
-	recomputers.Wait()
-	f.db.Server().Tap().Heal()
-	var stand []activity.Activity
-	for i, a := range all {
-		if !taken[i] {
-			stand = append(stand, a)
+			_, err := f.Recompute(ctx, week.Recompute{Household: home, Members: []string{"42", "99"}, Of: wednesday})
+			return err
 		}
-	}
-	f.wantTable(t, model(t, stand, wednesday, members...))
-}
-
-// persist does what is safe to repeat until it succeeds.
-func persist(do func() error) {
-	for do() != nil {
-	}
+	})
 }
 
 // wantTable checks that the table has the rows of a week.
@@ -111,34 +60,6 @@ func (f flat) wantTable(t testing.TB, want aWeeks) {
 		t.Error(err)
 	}
 	wantWeek(t, got, want)
-}
-
-// Wherever a process dies, each row is the old one or the new one, and the next
-// process brings all of them up to date.
-func TestCrashAtEachRequest(t *testing.T) {
-	t.Parallel()
-	f := on(t, dynamotest.New(t, nil))
-	all := aWeek(t)
-	f.record(t, all[:4]...)
-	f.recompute(t, wednesday, "42", "99")
-	f.record(t, all[4:]...)
-	want := model(t, all, wednesday, "42", "99")
-	seeded := f.db.Server().Snapshot()
-	dying := through(t, f.db, dynamodb.New(f.db.Client().Options(), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }))
-	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
-		for request := 1; request <= 7; request++ {
-			f.db.Server().Restore(seeded)
-			f.db.Inject(dynamotest.Fault{Do: do, Nth: request})
-			f.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: request + 1, Times: -1})
-			got, err := dying.Recompute(t.Context(), week.Recompute{Household: home, Members: []string{"42", "99"}, Of: wednesday})
-			if err == nil || got != nil {
-				t.Errorf("%v of request %d: %+v, %v", do, request, got, err)
-			}
-			f.db.Tap().Heal() // nothing may have followed
-			wantWeek(t, f.recompute(t, wednesday, "42", "99"), want)
-			f.wantTable(t, want)
-		}
-	}
 }
 
 // A lost reply costs a round: the row that refuses the write is its own.

@@ -337,9 +337,9 @@ func (s *Store) write(ctx context.Context, row, seen record.Item) (stands record
 	}
 	update := expression.Add(version, expression.Value(1)).Set(expression.Name("updatedAt"), now).
 		Set(expression.Name("createdAt"), expression.Name("createdAt").IfNotExists(now))
-	for name, value := range row {
+	for _, name := range slices.Sorted(maps.Keys(row)) {
 		if name != "pk" && name != "sk" {
-			update = update.Set(expression.Name(name), expression.Value(value))
+			update = update.Set(expression.Name(name), expression.Value(row[name]))
 		}
 	}
 	expr, err := expression.NewBuilder().WithUpdate(update).WithCondition(unchanged).Build()

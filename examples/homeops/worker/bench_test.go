@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"slices"
 	"sync"
 	"testing"
@@ -48,6 +47,7 @@ type bench struct {
 	queue  *queue.Memory
 	sender *sender
 	last   worker.Report
+	waits  time.Duration // how long Telegram asks to wait in explored schedules
 	nextID int64
 }
 
@@ -284,10 +284,6 @@ func (b *bench) tables() map[string]string {
 	}
 	return all
 }
-
-// nonces are what differs between two processes that wrote the same: the
-// counter's, after the weight, and the ledger's claim.
-var nonces = regexp.MustCompile(`(?:~[\w+/=-]+|"claim": \{\s+"Value": "[^"]+")`)
 
 // failing is a classifier that always fails.
 type failing struct{}

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/alias"
@@ -153,63 +150,10 @@ func conversation(b *bench) []telegram.Message {
 	}
 }
 
-// Redelivery at any point converges: the worker dies at its k-th request,
-// before or after it takes effect, for every k, and a new process takes over.
+// Redelivery at any point converges.
 func TestRedeliveryAtAnyPointConverges(t *testing.T) {
 	t.Parallel()
-	converges(t, conversation, func(*bench) {})
-}
-
-func converges(t *testing.T, conversation func(*bench) []telegram.Message, check func(*bench)) {
-	t.Helper()
-	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
-		t.Run(do.String(), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, b *bench) {
-				for _, m := range conversation(b) {
-					b = b.crashAtEach(do, func(n int) queue.Message { return delivery(t, m, n) })
-				}
-				check(b)
-			})
-		})
-	}
-}
-
-// dieAt loses the k-th request or its reply, and all requests that follow: a dead
-// process sends nothing.
-func dieAt(db *dynamotest.DB, do dynamotest.Effect, k int) {
-	db.Inject(dynamotest.Fault{Do: do, Nth: k})
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: k + 1, Times: -1})
-}
-
-// crashAtEach forks the bench for each request that handling the item takes. There
-// the process dies, and others that get the item again leave what one process leaves
-// that nothing disturbs, and say nothing twice. It returns the bench of that process.
-func (b *bench) crashAtEach(do dynamotest.Effect, delivered func(n int) queue.Message) *bench {
-	b.t.Helper()
-	want := b.fork()
-	cost := want.db.Meter(func() { want.mustHandle(delivered(1)) })
-	if cost.Requests == 0 {
-		b.t.Errorf("%s does nothing", delivered(1).Body)
-	}
-	rows, most := want.tables(), len(want.sender.Sent())
-	for k := 1; k <= cost.Requests; k++ {
-		f := b.fork()
-		dieAt(f.db, do, k)
-		ctx, die := context.WithTimeout(b.t.Context(), 5*time.Second) // while the SDK tries again
-		_ = f.Worker.Handle(ctx, delivered(1))
-		die()
-		f.db.Heal()
-		f.restart()
-		f.mustHandle(delivered(2))
-		if diff := cmp.Diff(rows, f.tables(), ignoreNonces); diff != "" {
-			b.t.Errorf("%s, %v from request %d on, then again:\n%s", delivered(2).Body, do, k, diff)
-		}
-		f.mustHandle(delivered(3))
-		if said := len(f.sender.Sent()); said > most {
-			b.t.Errorf("%s, %v from request %d on: said %d, want at most %d", delivered(3).Body, do, k, said, most)
-		}
-	}
-	return want
+	newBench(t, 0).convergesAfter(conversation)
 }
 
 // What was recorded decides, even when the phrases no longer say so: the
@@ -234,21 +178,6 @@ func TestARedeliveryCarriesOnWithWhatWasRecorded(t *testing.T) {
 		}
 	})
 }
-
-// recomputed is a derived row: its version counts how often it was computed.
-var (
-	recomputed = regexp.MustCompile(`"Value": "(?:SUMMARY|BALANCE)#`)
-	versions   = regexp.MustCompile(`"version": \{\s+"Value": "\d+"`)
-)
-
-// Rows differ only in the nonces of their writers and, if the order of
-// concurrent attempts decides, in versions.
-var ignoreNonces = cmp.FilterPath(func(cmp.Path) bool { return true }, cmp.Transformer("rows", func(row string) string {
-	if recomputed.MatchString(row) {
-		row = versions.ReplaceAllString(row, "<version>")
-	}
-	return nonces.ReplaceAllString(row, "<nonce>")
-}))
 
 func TestWorkReleasesWhatAShutdownCutsOff(t *testing.T) {
 	b := start(t)

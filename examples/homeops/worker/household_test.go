@@ -208,30 +208,10 @@ func aboutUs(b *bench) []telegram.Message {
 	}
 }
 
+// Redelivered or twice at once, it leaves the same rows and is answered once.
 func TestRedeliveryAboutTheHouseholdConverges(t *testing.T) {
 	t.Parallel()
-	converges(t, aboutUs, func(*bench) {})
-}
-
-// Two deliveries at once are answered once and leave the same rows as one.
-func TestTwoDeliveriesAboutTheHouseholdAtOnce(t *testing.T) {
-	t.Parallel()
-	alone, b := newBench(t, 0), newBench(t, 0)
-	for _, m := range aboutUs(alone) {
-		alone.handle(m)
-	}
-	for _, m := range aboutUs(b) {
-		before := len(b.sender.Sent())
-		b.atOnce(delivery(t, m, 1), delivery(t, m, 1))
-		if sent := b.sender.Sent()[before:]; len(sent) != 1 {
-			t.Errorf("%q: sent %v", m.Text, sent)
-		}
-	}
-	for _, of := range []telegram.User{anna, bo} {
-		if diff := cmp.Diff(promisesOf(t, alone, of), promisesOf(t, b, of)); diff != "" {
-			t.Errorf("promises of %s: %s", of.FirstName, diff)
-		}
-	}
+	newBench(t, 0).convergesAfter(aboutUs)
 }
 
 // A deed keeps a promise even if it was handled before the promise was stored.

@@ -541,38 +541,15 @@ func (b *bench) keepLost(who telegram.User, text string) {
 	b.db.Heal()
 }
 
-// Redelivered after a crash at any request, before or after it takes effect, a job
-// leaves the same tables, and has said the same at most once.
+// Redelivered after a crash at any request, or twice at once, a job leaves the same
+// tables, and has said the same at most once.
 func TestJobsConverge(t *testing.T) {
 	t.Parallel()
-	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
-		t.Run(do.String(), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, b *bench) {
-				for _, j := range everyJob(b) {
-					f := b.fork()
-					f.now = j.Due
-					f.crashAtEach(do, func(n int) queue.Message { return jobDelivery(j, n) })
-				}
-			})
-		})
-	}
-}
-
-// Two processes that get a job at once say it once, and store the same rows.
-func TestJobsTwiceAtOnce(t *testing.T) {
-	t.Parallel()
-	seeded := newBench(t, 0)
-	for _, j := range everyJob(seeded) {
-		want, b := seeded.fork(), seeded.fork()
-		want.do(j)
-		b.now = want.now
-		b.atOnce(jobDelivery(j, 1), jobDelivery(j, 1))
-		if diff := cmp.Diff(want.tables(), b.tables(), ignoreNonces); diff != "" {
-			t.Errorf("%s:\n%s", j.Name, diff)
-		}
-		if n, once := len(b.sender.Sent()), len(want.sender.Sent()); n != once {
-			t.Errorf("%s: said %d, want %d", j.Name, n, once)
-		}
+	b := newBench(t, 0)
+	for _, j := range everyJob(b) {
+		f := b.fork()
+		f.now = j.Due
+		f.converges(jobDelivery(j, 1))
 	}
 }
 

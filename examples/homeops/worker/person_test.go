@@ -170,10 +170,10 @@ func personal(b *bench) []telegram.Message {
 // tables.
 func TestWhatIsLearnedOfPeopleConverges(t *testing.T) {
 	t.Parallel()
-	converges(t, personal, func(b *bench) {
-		wantUsed(b.t, b, anna, 2)
-		wantUsed(b.t, b, bo, 1)
-	})
+	b := newBench(t, 0)
+	b.convergesAfter(personal)
+	wantUsed(t, b, anna, 2)
+	wantUsed(t, b, bo, 1)
 }
 
 // wantUsed compares today's count of messages to the bot.

@@ -3,12 +3,9 @@ package worker_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/job"
-	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
 )
@@ -89,19 +86,15 @@ func TestIgnoredSuggestions(t *testing.T) {
 // learned from each suggestion once, and has forgotten what is over a week old.
 func TestWhatADaysEndLearnsConverges(t *testing.T) {
 	t.Parallel()
-	for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
-		synctest.Test(t, func(t *testing.T) {
-			b := suggestable(t)
-			b.ignoring(0, 0, 9)
-			b.now = suggest.Due
-			b = b.crashAtEach(do, func(n int) queue.Message { return jobDelivery(suggest, n) })
-			b.now = dayOver.Due
-			b = b.crashAtEach(do, func(n int) queue.Message { return jobDelivery(dayOver, n) })
-			wantIgnored(t, b, do.String(), 1, 1)
-			if noted := b.profileOf(anna).Suggested; len(noted) != 1 || noted[0].Activity != "diskning" {
-				t.Errorf("%v", noted)
-			}
-		})
+	b := suggestable(t)
+	b.ignoring(0, 0, 9)
+	b.now = suggest.Due
+	b.converges(jobDelivery(suggest, 1))
+	b.now = dayOver.Due
+	b.converges(jobDelivery(dayOver, 1))
+	wantIgnored(t, b, "once", 1, 1)
+	if noted := b.profileOf(anna).Suggested; len(noted) != 1 || noted[0].Activity != "diskning" {
+		t.Errorf("%v", noted)
 	}
 }
 

@@ -140,80 +140,17 @@ func TestAShutdownKeepsTheWait(t *testing.T) {
 	wantSent(t, b.last, "Tack Anna! diskning ✔")
 }
 
-// disturbances are what happens at one request of many.
-var disturbances = []struct {
-	do    dynamotest.Effect
-	fatal bool // the process dies of it, with this request; else the SDK tries again
-}{{dynamotest.LoseReply, false}, {dynamotest.LoseRequest, true}, {dynamotest.LoseReply, true}}
-
-// Under any disturbance a message is answered at most once for its grant, and
-// exactly once if no process died and Telegram's answer was clear.
+// If a process dies anywhere, or two have the message, and Telegram asks to wait once or
+// twice, it is answered at most once, and exactly once without a fault.
 func TestDisturbedWaitsSendOnce(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"diskat", "Vem diskade senast?"} {
-		for name, first := range map[string][]error{
-			"one wait": {wait40}, "two waits": {wait40, wait40}, "a wait, then lost": {wait40, errLost},
-		} {
-			t.Run(text+", "+name, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, b *bench) {
-					whole := b.fork()
-					requests := whole.db.Meter(func() { whole.untilDone(text, first, nil) }).Requests
-					for k := 1; k <= requests; k++ {
-						for _, what := range disturbances {
-							disturbed(t, b.fork(), text, first, what.do, what.fatal, k)
-						}
-					}
-				})
-			})
+		for _, wait := range []time.Duration{20 * time.Second, queue.Visibility + 20*time.Second} {
+			b := newBench(t, 0)
+			b.waits = wait
+			b.converges(delivery(t, b.message(anna, text), 1))
 		}
 	}
-}
-
-func disturbed(t *testing.T, b *bench, text string, first []error, do dynamotest.Effect, fatal bool, k int) {
-	t.Helper()
-	if fatal {
-		dieAt(b.db, do, k)
-	} else {
-		b.db.Inject(dynamotest.Fault{Do: do, Nth: k})
-	}
-	m := b.untilDone(text, first, b.db.Heal)
-	sent := len(b.sender.Sent())
-	if sent > 1 || sent < 1 && !fatal {
-		t.Errorf("%v at request %d, fatal %t: sent %d times", do, k, fatal, sent)
-	}
-	b.restart()
-	if r := b.handle(m); r.Sent != "" { // and so it stays
-		t.Errorf("%v at request %d, fatal %t: sent %d times, and then %q", do, k, fatal, sent, r.Sent)
-	}
-}
-
-// untilDone delivers a message until it is done, each time when it is due. If a
-// delivery failed for another reason than Telegram's wait, another process takes
-// over, on a database that heals.
-func (b *bench) untilDone(text string, first []error, heal func()) telegram.Message {
-	b.t.Helper()
-	b.sender.first = first
-	m := b.message(anna, text)
-	for n := 1; n < 20; n++ {
-		d := delivery(b.t, m, n)
-		d.MaxReceives = 20
-		err := b.Worker.Handle(b.t.Context(), d)
-		later, waits := errors.AsType[*queue.LaterError](err)
-		if heal != nil && (!waits || len(b.last.Skipped) > 0) {
-			heal()
-			b.restart()
-		}
-		switch {
-		case err == nil:
-			return m
-		case waits:
-			b.now = b.now.Add(later.After)
-		default:
-			b.now = b.now.Add(queue.Visibility)
-		}
-	}
-	b.t.Fatalf("%q is never done: %v", text, b.last.Err)
-	return m
 }
 
 // Trouble beside the wait does not change when the message comes back.

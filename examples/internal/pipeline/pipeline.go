@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
 )
@@ -21,40 +24,75 @@ var (
 	within = flag.Duration("proof.within", time.Minute, "with -proof.long, how long each pipeline may take")
 )
 
-// Bounds are those of a run without -proof.long.
-type Bounds struct {
-	Schedules int // of each test
-	Start     time.Time
-	Moments   []time.Duration
-}
-
-// Test explores the deliveries to workers that die or hear no reply, and then the first
-// of them to two workers at once. The cheapest schedules run first.
-func Test[M any](t *testing.T, server *dynamotest.Server, b Bounds, d explore.Deliveries[M], start func(*explore.Process) func(context.Context, M) error) {
+// Test explores a delivery to two workers, or several deliveries to one worker each. One
+// may die or hear no reply; if they have the same delivery, one may begin when the
+// visibility has ended. The cheapest of so many schedules run first. The long run explores
+// all of them, and those with two faults. It samples what it cannot end.
+func Test[M any](t *testing.T, schedules int, cfg explore.Config, d explore.Deliveries[M], start func(*explore.Process) func(context.Context, M) error) {
 	t.Helper()
-	one := explore.Faults{Late: 1, Unheard: 1, Deaths: 1, Total: 1}
-	two := explore.Faults{Late: 2, Unheard: 2, Deaths: 2, Total: 2}
-	run := func(name string, cfg explore.Config, d explore.Deliveries[M]) {
-		t.Run(name, func(t *testing.T) {
-			cfg.Server, cfg.Start, cfg.Moments, cfg.Within = server, b.Start, b.Moments, *within
-			r := explore.Handler(t, cfg, d, start)
-			if *long {
-				fmt.Printf("| %s | %d | %d | %v |\n", t.Name(), r.Schedules, r.States, r.Exhausted)
-			}
-		})
+	d.Twice = len(d.Messages) == 1
+	if d.Visibility > 0 {
+		cfg.Moments = append(cfg.Moments, d.Visibility)
 	}
-	first := d
-	first.Messages = d.Messages[:1]
-	twice := first
-	twice.Twice = true
+	faults := func(n int) { cfg.Faults = explore.Faults{Late: n, Unheard: n, Deaths: n, Total: n} }
+	faults(1)
 	if !*long {
-		run("one fault", explore.Config{Faults: one, Schedules: b.Schedules}, d)
-		run("two workers", explore.Config{Faults: one, Moves: 1, Schedules: b.Schedules}, twice)
+		Run(t, "one fault", schedules, cfg, d, start)
 		return
 	}
-	const all, samples = 10_000_000, 2_000
-	run("one fault", explore.Config{Faults: one, Schedules: all, Samples: samples}, d)
-	run("two faults", explore.Config{Faults: two, Schedules: all, Samples: samples}, first)
-	run("two workers", explore.Config{Faults: one, Moves: 1, Schedules: all, Samples: samples}, twice)
-	run("two workers, two faults", explore.Config{Faults: two, Moves: 1, Schedules: 1, Samples: samples}, twice)
+	if d.Twice {
+		faults(2)
+		alone := d
+		alone.Twice = false
+		Run(t, "one worker, two faults", schedules, cfg, alone, start)
+		cfg.Moves = 1
+	}
+	faults(1)
+	Run(t, "two workers, one fault", schedules, cfg, d, start)
+	faults(2)
+	Run(t, "two workers, two faults", 0, cfg, d, start)
+}
+
+// Run explores one configuration. The long run explores all schedules, if there are to be
+// any, and samples.
+func Run[M any](t *testing.T, name string, schedules int, cfg explore.Config, d explore.Deliveries[M], start func(*explore.Process) func(context.Context, M) error) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		cfg.Schedules, cfg.Within, cfg.Seed = schedules, *within, 1
+		if *long {
+			cfg.Schedules, cfg.Samples = 10_000_000, 1_000
+		}
+		if schedules == 0 {
+			cfg.Schedules = 1
+		}
+		cfg.Server = withoutTTL(t, cfg.Server)
+		r := explore.Handler(t, cfg, d, start)
+		if *long {
+			fmt.Printf("| %s | %d | %d | %v |\n", t.Name(), r.Schedules, r.States, r.Exhausted)
+		}
+	})
+}
+
+// withoutTTL returns a server with the same tables, in which nothing expires: what has
+// expired is missing from what an undisturbed worker leaves.
+func withoutTTL(t *testing.T, from *dynamotest.Server) *dynamotest.Server {
+	t.Helper()
+	server := dynamotest.NewServer(&dynamotest.Config{From: from.Snapshot()})
+	for _, table := range server.Tables() {
+		ttl, err := server.Client().DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &table})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := ttl.TimeToLiveDescription.AttributeName
+		if name == nil {
+			continue
+		}
+		_, err = server.Client().UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{
+			TableName: &table, TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: name, Enabled: new(false)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return server
 }

@@ -93,7 +93,7 @@ func (h *Handler) keep(ctx context.Context, e fact.Event, why error) (verdict, e
 	if e.Since.IsZero() {
 		refusal.At = h.now()
 	}
-	if err := send(ctx, func(ctx context.Context) error { return h.Outbox.Refuse(ctx, refusal) }); err != nil {
+	if err := h.send(ctx, func(ctx context.Context) error { return h.Outbox.Refuse(ctx, refusal) }); err != nil {
 		return unstored, err
 	}
 	h.log().LogAttrs(ctx, slog.LevelWarn, "event refused", slog.String("source", e.Source), slog.String("reason", why.Error()))

@@ -102,7 +102,7 @@ func (h *Handler) readOld(ctx context.Context, keys []string) (found oldMarks, e
 		ask.Keys = append(ask.Keys, map[string]types.AttributeValue{keyAttr: &types.AttributeValueMemberS{Value: key}})
 	}
 	left := map[string]types.KeysAndAttributes{table.Name: ask}
-	err = send(ctx, func(ctx context.Context) error {
+	err = h.send(ctx, func(ctx context.Context) error {
 		out, err := h.DB.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: left}, once)
 		if err != nil {
 			return err

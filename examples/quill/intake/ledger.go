@@ -2,7 +2,7 @@ package intake
 
 import (
 	"context"
-	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -81,7 +81,7 @@ func (h *Handler) commit(ctx context.Context, e fact.Event, f *fact.Fact) (event
 	}
 	t = h.undecided.share(e.Delivery, t)
 	outcome, stands := event.Created, (*outbox.Stored)(nil)
-	err = send(ctx, func(ctx context.Context) error {
+	err = h.send(ctx, func(ctx context.Context) error {
 		_, err := h.DB.TransactWriteItems(ctx, &t.in, once)
 		return err
 	})
@@ -106,7 +106,7 @@ func (h *Handler) transaction(delivery string, f *fact.Fact) (*transaction, erro
 	}
 	mark.Item.Put.Item["notes"] = &types.AttributeValueMemberS{Value: notes}
 	t := &transaction{mark: mark, in: dynamodb.TransactWriteItemsInput{
-		ClientRequestToken: aws.String(rand.Text()), // the same in every attempt
+		ClientRequestToken: aws.String(h.token()), // the same in every attempt
 		TransactItems:      []types.TransactWriteItem{mark.Item},
 	}}
 	if f != nil {
@@ -116,6 +116,12 @@ func (h *Handler) transaction(delivery string, f *fact.Fact) (*transaction, erro
 		t.in.TransactItems = append(t.in.TransactItems, t.put.Item)
 	}
 	return t, nil
+}
+
+func (h *Handler) token() string {
+	var b [16]byte
+	h.random(b[:])
+	return hex.EncodeToString(b[:])
 }
 
 // judge finds out which item of a cancelled transaction was refused. If none was,

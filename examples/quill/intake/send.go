@@ -2,7 +2,6 @@ package intake
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"net/http"
@@ -35,7 +34,7 @@ func once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
 // send sends a request until it gets a final answer, or the context ends. The
 // request must be safe to repeat.
-func send(ctx context.Context, request func(context.Context) error) error {
+func (h *Handler) send(ctx context.Context, request func(context.Context) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -43,7 +42,7 @@ func send(ctx context.Context, request func(context.Context) error) error {
 		one, cancel := context.WithTimeout(ctx, oneTry)
 		err := request(one)
 		cancel()
-		if err == nil || !passes(err) || !wait(ctx, pause) {
+		if err == nil || !passes(err) || !h.wait(ctx, pause) {
 			return err
 		}
 	}
@@ -69,8 +68,8 @@ func passes(err error) bool {
 
 // wait waits for a random part of the longest pause, which spreads competitors
 // best. It is false if the context ended.
-func wait(ctx context.Context, longest time.Duration) bool {
+func (h *Handler) wait(ctx context.Context, longest time.Duration) bool {
 	var random [2]byte
-	_, _ = rand.Read(random[:]) // never fails
+	h.random(random[:])
 	return sleep.For(ctx, longest*time.Duration(binary.BigEndian.Uint16(random[:]))>>16) == nil
 }

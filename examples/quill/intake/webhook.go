@@ -24,6 +24,7 @@ package intake
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -95,6 +96,7 @@ type Handler struct {
 	Tally *Tally           // may be nil
 	Log   *slog.Logger     // defaults to none
 	Now   func() time.Time // defaults to time.Now
+	Rand  io.Reader        // of tokens and pauses, safe for concurrent use; defaults to crypto/rand
 
 	SideBySide int // transactions of one request; defaults to 16
 	// Bodies is the most bytes of bodies that the requests of a source may hold. Nobody
@@ -121,6 +123,15 @@ func (h *Handler) now() time.Time {
 		return time.Now()
 	}
 	return h.Now()
+}
+
+// random fills b. It does not fail.
+func (h *Handler) random(b []byte) {
+	source := h.Rand
+	if source == nil {
+		source = rand.Reader
+	}
+	_, _ = io.ReadFull(source, b)
 }
 
 // log is the handler's log.

@@ -86,7 +86,8 @@ type API = queue.API
 
 // Config of a Store. The zero Config works.
 type Config struct {
-	Now func() time.Time // defaults to time.Now
+	Now   func() time.Time // defaults to time.Now
+	Nonce func() string    // of the next fact; defaults to rand.Text
 
 	// Unreadable is called for each row that Pending, Refusals or Known leaves out
 	// because it is unreadable: somebody else wrote it. Such a row does not hold up
@@ -123,7 +124,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if table == "" {
 		return nil, event.BadInput(pkg, "table", "must not be empty")
 	}
-	s.queue = &queue.Queue{API: api, Table: table, Now: s.cfg.Now}
+	s.queue = &queue.Queue{API: api, Table: table, Now: s.cfg.Now, Nonce: s.cfg.Nonce}
 	return s, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -112,34 +111,6 @@ func (e *env) poster() *post.Poster { return e.posterOf(&hooked{Sink: e.client()
 
 func (e *env) posterOf(s sink.Sink) *post.Poster {
 	return &post.Poster{Lease: e.lease(e.db.Client()), Outbox: e.outbox, Sink: s, Clock: e.clock, Tally: e.tally}
-}
-
-// dying is a new process whose every client ends at the killer's request.
-func (e *env) dying(k *killer) *post.Poster {
-	o := e.db.Client().Options()
-	o.HTTPClient, o.Retryer = &deadly{killer: k, next: e.db.Client().Options().HTTPClient}, aws.NopRetryer{}
-	db := dynamodb.New(o)
-	client := e.client()
-	return &post.Poster{
-		Lease: e.lease(db), Outbox: e.store(db), Clock: mortal{e.clock, k}, Tally: e.tally,
-		Sink: &hooked{
-			Sink: client,
-			post: func(next func() error) error {
-				err := k.do(next)
-				if errors.Is(err, errDead) || errors.Is(err, errLost) {
-					return &sink.UnknownError{Err: err}
-				}
-				return err
-			},
-			posted: func(next func() error) error {
-				err := k.do(next)
-				if errors.Is(err, errLost) {
-					return &sink.WaitError{Err: err}
-				}
-				return err
-			},
-		},
-	}
 }
 
 // put stores facts, as the intake does.
@@ -297,83 +268,4 @@ func (h *hooked) Posted(ctx context.Context, table, batch string) (keys []string
 	return keys, nil
 }
 
-// killer ends a process before or after its n-th request.
-type killer struct {
-	mu    sync.Mutex
-	nth   int
-	after bool
-	n     int
-	dead  bool
-	flaky func() (lost, after bool) // loses a request, or its reply
-}
-
-var (
-	errDead = errors.New("the process has ended")
-	errLost = errors.New("the connection broke")
-)
-
-func (k *killer) do(request func() error) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.dead {
-		return errDead
-	}
-	k.n++
-	if k.n == k.nth {
-		k.dead = true
-		if k.after {
-			_ = request()
-		}
-		return errDead
-	}
-	if k.flaky != nil {
-		if lost, after := k.flaky(); lost {
-			if after {
-				_ = request()
-			}
-			return errLost
-		}
-	}
-	return request()
-}
-
-func (k *killer) end() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.dead = true
-}
-
-func (k *killer) isDead() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.dead
-}
-
-type deadly struct {
-	*killer
-	next dynamodb.HTTPClient
-}
-
-func (d *deadly) Do(r *http.Request) (reply *http.Response, err error) {
-	err = d.do(func() error {
-		reply, err = d.next.Do(r)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return reply, nil
-}
-
-// mortal is the clock of a process that may have ended.
-type mortal struct {
-	*clock
-	killer *killer
-}
-
-func (m mortal) Sleep(ctx context.Context, d time.Duration) error {
-	if m.killer.isDead() {
-		return errDead
-	}
-	return m.clock.Sleep(ctx, d)
-}
+var errDead = errors.New("the process has ended")

@@ -110,51 +110,6 @@ func TestCrashesNeverLockTheLease(t *testing.T) {
 	}
 }
 
-// A holder is stopped in the middle of a post for longer than its lease.
-func TestAPausedHolder(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		posted bool // before it was stopped
-		extra  int
-	}{
-		{"after the post took effect", true, 0},
-		{"before the post took effect: the window", false, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			e := open(t, powerbitest.Config{})
-			facts := []fact.Fact{change(1), call(1)}
-			facts[0].Dimension, facts[1].Dimension = nil, nil
-			e.put(facts...)
-			paused := false
-			p := e.posterOf(&hooked{Sink: e.client(), post: func(next func() error) error {
-				if paused {
-					t.Error("the stale poster posts again")
-				}
-				paused = true
-				var err error
-				if c.posted {
-					err = next()
-				}
-				e.clock.advance(post.LeaseFor + time.Minute)
-				e.drain(e.poster())
-				if !c.posted {
-					err = next()
-				}
-				return err
-			}})
-			err := p.Drain(t.Context())
-			if !errors.Is(err, ledger.ErrLeaseLost) || !errors.Is(p.LastError(), ledger.ErrLeaseLost) {
-				t.Errorf("error %v, last error %v, want ErrLeaseLost", err, p.LastError())
-			}
-			if got := e.extra(facts...); got != c.extra {
-				t.Errorf("%d facts twice, want %d", got, c.extra)
-			}
-		})
-	}
-}
-
 // A holder is stopped just before it writes what it will post.
 func TestTheFenceStopsAStalePoster(t *testing.T) {
 	t.Parallel()

@@ -63,6 +63,7 @@ type Queue struct {
 	API   API
 	Table string
 	Now   func() time.Time
+	Nonce func() string // of the next message; defaults to rand.Text
 
 	written atomic.Int64 // how many writes under a fence so far
 }
@@ -74,7 +75,11 @@ type Queue struct {
 // that DynamoDB accepts the key and the size.
 func Add[T any](q *Queue, m Message, committed T, exists func(event.Outcome, record.Item) (T, error), failed func(error) error) *record.Action[T] {
 	row := maps.Clone(m.Body)
-	nonce := rand.Text()
+	next := q.Nonce
+	if next == nil {
+		next = rand.Text
+	}
+	nonce := next()
 	row[Key], row[Outbox] = record.Text(m.Key), record.Text(pending+m.Topic)
 	row["nonce"], row[Received] = record.Text(nonce), record.Time(q.Now())
 	put := types.TransactWriteItem{Put: &types.Put{
