@@ -14,7 +14,12 @@ import (
 func TestCreate(t *testing.T) {
 	table := limits(nobody).Table()
 	cfg := explore.Config{Server: dynamotest.NewServer(nil), Start: start}
-	stages(t, cfg, false, false, func(s *explore.Schedule) {
+	pageRow(t.Name()).rows++
+	stages(t, cfg, false, false, func(bool) func(*explore.Schedule) { return creating(table) })
+}
+
+func creating(table schema.Table) func(*explore.Schedule) {
+	return func(s *explore.Schedule) {
 		done := map[string]bool{}
 		for _, name := range []string{"a", "b"} {
 			s.Caller(name, func(ctx context.Context, p *explore.Process) {
@@ -30,5 +35,5 @@ func TestCreate(t *testing.T) {
 			}
 			return schema.Verify(context.Background(), v.Client(), table)
 		})
-	})
+	}
 }

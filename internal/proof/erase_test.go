@@ -25,8 +25,16 @@ import (
 func erasing(name string, do func(context.Context, process) (int, error)) call {
 	return call{name, func(ctx context.Context, p process) string {
 		_, err := do(ctx, p)
-		return answer(event.Created, err, activity.ErrNotFound)
+		return finished(err, activity.ErrNotFound)
 	}}
+}
+
+// finished is the answer to a call that says nothing.
+func finished(err error, final ...error) string {
+	if err == nil {
+		return "done"
+	}
+	return answer(0, err, final...)
 }
 
 // filling completes the row with this key.
@@ -34,16 +42,16 @@ func filling(table string, key row, of func(process) func(row) (*dynamodb.Update
 	return call{"Backfill", func(ctx context.Context, p process) string {
 		got, err := p.api.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)})
 		if err != nil || got.Item == nil {
-			return answer(event.Created, err)
+			return finished(err)
 		}
 		update, ok, err := of(p)(got.Item)
 		if err == nil && ok {
 			_, err = p.api.UpdateItem(ctx, update)
 		}
 		if _, refused := errors.AsType[*types.ConditionalCheckFailedException](err); refused {
-			return "changed meanwhile"
+			err = nil // changed meanwhile
 		}
-		return answer(event.Created, err)
+		return finished(err)
 	}}
 }
 

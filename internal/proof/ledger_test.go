@@ -86,7 +86,11 @@ func completes(name string) func(context.Context, *ledger.Claim) (string, error)
 
 func complete(name, payload string) call { return working(name, payload, completes(name)) }
 
-func ledgerStep(forgets bool) func(was, is rows, now time.Time) error {
+func ledgerStep(forgets bool) func(was, is rows, now time.Time) error { return steps(forgets, false) }
+
+// steps is the rule of a row. Operators forget and reopen; who resumes takes over without
+// an attempt.
+func steps(forgets, resumes bool) func(was, is rows, now time.Time) error {
 	return func(was, is rows, now time.Time) error {
 		old, r := was["ORDER:1"], is["ORDER:1"]
 		if old == nil || lapsed(old, now) {
@@ -113,7 +117,7 @@ func ledgerStep(forgets bool) func(was, is rows, now time.Time) error {
 		case num(r, "attempts") > mostClaims:
 			return errors.New("one attempt too many")
 		case then == "claimed":
-			return taking(old, r, now)
+			return taking(old, r, now, resumes)
 		case str(r, "claim") != str(old, "claim"), num(r, "fence") != num(old, "fence"):
 			return fmt.Errorf("the claim of another became %s", then)
 		case state == "failed" && then != "failed":
@@ -124,7 +128,7 @@ func ledgerStep(forgets bool) func(was, is rows, now time.Time) error {
 }
 
 // taking judges a row that is claimed.
-func taking(old, r row, now time.Time) error {
+func taking(old, r row, now time.Time, resumes bool) error {
 	same := num(r, "fence") == num(old, "fence")
 	held := str(old, "state") == "claimed"
 	switch {
@@ -136,7 +140,7 @@ func taking(old, r row, now time.Time) error {
 		return errors.New("the fence fell")
 	case str(r, "claim") == str(old, "claim"):
 		return errors.New("a claim arrived twice")
-	case held && num(r, "attempts") == num(old, "attempts"): // by Resume
+	case resumes && held && num(r, "attempts") == num(old, "attempts"):
 		return nil
 	case num(r, "attempts") != num(old, "attempts")+1:
 		return errors.New("the attempt does not count")
@@ -166,13 +170,22 @@ func fresh(old, r row) error {
 	return nil
 }
 
-// ledgerTold finds the result that a caller was told.
+// ledgerTold finds in the row what a caller was told: a result, that a claim has ended,
+// or until when it is renewed at least.
 func ledgerTold(forgets bool) func(c call, told string, now rows) error {
 	return func(_ call, told string, now rows) error {
-		result, ok := strings.CutPrefix(told, "done ")
+		result, done := strings.CutPrefix(told, "done ")
 		r := now["ORDER:1"]
-		if ok && !forgets && r != nil && str(r, "result") != result {
-			return fmt.Errorf("told %q, and the result is %q", told, str(r, "result"))
+		var fence, until int64
+		failed, _ := fmt.Sscanf(told, "failed %d", &fence)
+		renewed, _ := fmt.Sscanf(told, "renewed %d %d", &fence, &until)
+		holds := str(r, "state") == "claimed" && num(r, "fence") == fence
+		switch {
+		case done && !forgets && r != nil && str(r, "result") != result,
+			failed == 1 && holds,
+			renewed == 2 && holds && num(r, "lease") < until,
+			told == "refused" && !forgets && str(r, "state") != "refused":
+			return fmt.Errorf("told %q, and the row is %s with the fence %d, the lease %d and the result %s", told, str(r, "state"), num(r, "fence"), num(r, "lease"), str(r, "result"))
 		}
 		return nil
 	}
@@ -221,18 +234,20 @@ func TestLedger(t *testing.T) {
 	token := ""
 	hold := working("Hold", "a", func(_ context.Context, c *ledger.Claim) (string, error) { token = c.Token(); return "holds", nil })
 	fail := working("Fail", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
-		return "failed", c.Fail(ctx, errors.New("why"))
+		return fmt.Sprint("failed ", c.Fence), c.Fail(ctx, errors.New("why"))
 	})
-	release := working("Release", "a", func(ctx context.Context, c *ledger.Claim) (string, error) { return "released", c.Release(ctx) })
+	release := working("Release", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
+		return fmt.Sprint("failed ", c.Fence), c.Release(ctx)
+	})
 	refuse := working("Refuse", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
 		return "refused", c.Fail(ctx, ledger.Permanent(errors.New("never")))
 	})
-	renew := working("Renew", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
-		if err := c.Renew(ctx); err != nil {
-			return "", err
-		}
-		return completes("Renew")(ctx, c)
-	})
+	renew := call{"Renew", func(ctx context.Context, p process) string {
+		c, err := keys(p).Claim(ctx, ledger.Request{Key: "ORDER:1", Payload: []byte("a")})
+		return worked(ctx, p, c, err, func(ctx context.Context, c *ledger.Claim) (string, error) {
+			return fmt.Sprint("renewed ", c.Fence, " ", p.now().Add(lease).UnixMilli()), c.Renew(ctx)
+		})
+	}}
 	resume := call{"Resume", func(ctx context.Context, p process) string {
 		c, err := keys(p).Resume(ctx, token)
 		return worked(ctx, p, c, err, completes("Resume"))
@@ -250,12 +265,12 @@ func TestLedger(t *testing.T) {
 	one, two := complete("Complete1", "a"), complete("Complete2", "a")
 	starts := []starting{
 		{name: "absent"},
-		{name: "held", seeds: []seed{ago(30*time.Second, hold)}},
-		{name: "lapsed", seeds: []seed{ago(lease+skew, hold)}},
-		{name: "failed", seeds: before(fail)},
-		{name: "refused", seeds: before(refuse)},
-		{name: "done", seeds: before(complete("Complete0", "a"))},
-		{name: "expired", seeds: []seed{ago(14*24*time.Hour, complete("Complete0", "a"))}},
+		{name: "held", state: "claimed", seeds: []seed{ago(30*time.Second, hold)}},
+		{name: "lapsed", state: "claimed", seeds: []seed{ago(lease+skew, hold)}},
+		{name: "failed", state: "failed", seeds: before(fail)},
+		{name: "refused", state: "refused", seeds: before(refuse)},
+		{name: "done", state: "done", seeds: before(complete("Complete0", "a"))},
+		{name: "expired", state: "done", seeds: []seed{ago(14*24*time.Hour, complete("Complete0", "a"))}},
 		{name: "of an older system", rows: []row{olderKey(start.Add(time.Hour))}},
 		{name: "expired, of an older system", rows: []row{olderKey(start)}},
 	}
@@ -293,6 +308,7 @@ func TestLedger(t *testing.T) {
 	t.Run("backfilled", older.prove)
 	held := *s
 	held.starts, held.calls = starts[1:3], [][]call{{resume, one}, {resume, {"Again", resume.do}}, {resume, renew}}
+	held.step = steps(false, true)
 	t.Run("resumed", held.prove)
 	forgotten := *s
 	forgotten.starts = starts[:6]

@@ -2,9 +2,11 @@ package proof_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +79,7 @@ type (
 		name  string
 		seeds []seed
 		at    time.Time // of the start
+		state string    // that the row must have, if it is given
 		rows  []row     // of other programs
 	}
 
@@ -100,14 +103,18 @@ func before(calls ...call) (all []seed) {
 func (s *suite) prove(t *testing.T) {
 	for i, from := range s.starts {
 		for k, calls := range s.calls {
-			if !*long && *control == 0 && i > 0 && i != 1+k%max(1, len(s.starts)-1) || len(calls) > 2 && i > 0 {
-				continue
-			}
 			var names []string
 			for _, c := range calls {
 				names = append(names, c.name)
 			}
-			t.Run(from.name+"/"+strings.Join(names, "+"), func(t *testing.T) { s.run(t, from, calls) })
+			name := from.name + "/" + strings.Join(names, "+")
+			if len(calls) == 2 || i == 0 {
+				pageRow(t.Name()+"/"+strings.ReplaceAll(name, " ", "_")).rows++
+			}
+			if !*long && *control == 0 && !replaying() && i > 0 && i != 1+k%max(1, len(s.starts)-1) || len(calls) > 2 && i > 0 {
+				continue
+			}
+			t.Run(name, func(t *testing.T) { s.run(t, from, calls) })
 		}
 	}
 }
@@ -118,17 +125,36 @@ func (s *suite) run(t *testing.T, from starting, calls []call) {
 	}
 	server := s.seeded(t, from)
 	initial := s.rowsOf(t.Context(), server.Client())
-	ends := s.ends(t, server, from.at, calls)
-	cfg := explore.Config{Server: server, Start: from.at, Moments: s.moments}
-	stages(t, cfg, s.leaps && len(calls) == 2, len(calls) == 2, func(sched *explore.Schedule) {
-		r := &running{suite: s, from: from, calls: calls, ends: ends, last: initial, answers: map[string]string{}}
-		for i, c := range calls {
-			sched.Caller(string(rune('a'+i)), func(ctx context.Context, p *explore.Process) { r.call(ctx, p, c) })
+	for _, r := range initial {
+		if from.state != "" && str(r, "state") != from.state {
+			t.Fatalf("the schedules begin with %v, want the state %s", r, from.state)
 		}
-		sched.Always(r.check)
-		sched.End(r.end)
+	}
+	if len(initial) == 0 && len(from.seeds)+len(from.rows) > 0 {
+		t.Fatal("the schedules begin without a row")
+	}
+	ends, told := s.ends(t, server, from.at, calls)
+	stays := !slices.ContainsFunc(calls, func(c call) bool { return removes.MatchString(c.name) })
+	cfg := explore.Config{Server: server, Start: from.at, Moments: s.moments}
+	stages(t, cfg, s.leaps && len(calls) == 2, len(calls) == 2, func(undisturbed bool) func(*explore.Schedule) {
+		return func(sched *explore.Schedule) {
+			r := &running{suite: s, from: from, calls: calls, ends: ends, stays: stays, last: initial, answers: map[string]string{}}
+			if undisturbed && s.serial {
+				r.tellings = told
+			}
+			for i, c := range calls {
+				sched.Caller(string(rune('a'+i)), func(ctx context.Context, p *explore.Process) { r.call(ctx, p, c) })
+			}
+			sched.Always(r.check)
+			sched.End(r.end)
+		}
 	})
 }
+
+// removes are the names of calls after which a row may be gone.
+var removes = regexp.MustCompile("^(Again)?(Erase|Delete|Forget|Anew|Disown)")
+
+func replaying() bool { return flag.Lookup("explore.replay").Value.String() != "" }
 
 // running is a schedule under way.
 type running struct {
@@ -136,9 +162,13 @@ type running struct {
 	from    starting
 	calls   []call
 	ends    []string
+	stays   bool // no call removes a row
 	last    rows
 	answers map[string]string
 	failed  error
+
+	// tellings are the answers in every serial order, if nothing disturbs the calls.
+	tellings []string
 }
 
 // call makes a call until it has an answer.
@@ -169,6 +199,9 @@ func (r *running) check(v *explore.View) error {
 		if answer := r.answers[c.name]; answer != "" && r.told != nil && r.failed == nil && !r.old(v) {
 			r.failed = r.told(c, answer, now)
 		}
+		if taken(r.answers[c.name]) && r.stays && len(now) == 0 && r.failed == nil && !r.old(v) {
+			r.failed = fmt.Errorf("%s was told %s, and there is no row", c.name, r.answers[c.name])
+		}
 	}
 	if r.noted != nil && r.failed == nil {
 		r.failed = r.noted(r.from, v.Notes(), nil)
@@ -188,6 +221,9 @@ func (r *running) end(v *explore.View) error {
 		if err := r.noted(r.from, v.Notes(), r.answers); err != nil {
 			return err
 		}
+	}
+	if told := tellingOf(r.calls, r.answers); r.tellings != nil && !slices.Contains(r.tellings, told) {
+		return fmt.Errorf("the answers are those of no serial order: %s, want %s", told, strings.Join(r.tellings, " or "))
 	}
 	tooOld := slices.Contains(slices.Collect(maps.Values(r.answers)), event.ErrTooOld.Error())
 	if end := r.text(r.last); r.serial && (r.rings || !tooOld) && !slices.Contains(r.ends, end) {

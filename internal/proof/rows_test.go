@@ -39,12 +39,14 @@ func (s *suite) seeded(t *testing.T, from starting) *dynamotest.Server {
 }
 
 // made makes a call that must have an answer.
-func made(t *testing.T, server *dynamotest.Server, at time.Time, nonce byte, c call) {
+func made(t *testing.T, server *dynamotest.Server, at time.Time, nonce byte, c call) string {
 	t.Helper()
 	p := process{server.Client(), func() time.Time { return at }, constant(nonce), func(string, ...any) {}}
-	if c.do(t.Context(), p) == "" {
+	answer := c.do(t.Context(), p)
+	if answer == "" {
 		t.Fatalf("%s has no answer", c.name)
 	}
+	return answer
 }
 
 // constant is a random source of one call.
@@ -57,8 +59,8 @@ func (c constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// ends returns what the calls leave in every serial order.
-func (s *suite) ends(t *testing.T, server *dynamotest.Server, at time.Time, calls []call) (ends []string) {
+// ends returns what the calls leave, and are told, in every serial order.
+func (s *suite) ends(t *testing.T, server *dynamotest.Server, at time.Time, calls []call) (ends, told []string) {
 	t.Helper()
 	orders := [][]call{calls, {calls[1], calls[0]}}
 	if len(calls) == 3 {
@@ -67,12 +69,23 @@ func (s *suite) ends(t *testing.T, server *dynamotest.Server, at time.Time, call
 	}
 	for _, order := range orders {
 		fork := server.Fork()
+		answers := map[string]string{}
 		for i, c := range order {
-			made(t, fork, at, byte(200+i), c)
+			answers[c.name] = made(t, fork, at, byte(200+i), c)
 		}
+		told = append(told, tellingOf(calls, answers))
 		ends = append(ends, s.text(s.rowsOf(t.Context(), fork.Client())))
 	}
-	return ends
+	return ends, told
+}
+
+// tellingOf writes what each call was told.
+func tellingOf(calls []call, answers map[string]string) string {
+	text := ""
+	for _, c := range calls {
+		text += c.name + ": " + answers[c.name] + "; "
+	}
+	return text
 }
 
 // rowsOf returns the rows of the table by their keys.
