@@ -162,6 +162,7 @@ func TestCounter(t *testing.T) {
 	}
 	s := counters(day, false, [][]call{
 		{take(day, 1), take(day, 2)},
+		{take(day, 1), take(day, 1).again()},
 		{take(day, 1), refund(day, 1, false)},
 		{take(day, 1), refund(day, 1, true)},
 		{take(day, 2), adjust(day, 1, 3)},

@@ -209,6 +209,26 @@ func (r *running) check(v *explore.View) error {
 	return r.failed
 }
 
+// firsts judges who was told that it is the first to do something. It is one at most,
+// and nobody if that was done before the schedule began. Faults may hide who it was.
+func (r *running) firsts() error {
+	first := map[string]int{}
+	for _, s := range r.from.seeds {
+		first[s.name]++
+	}
+	for _, c := range r.calls {
+		if r.answers[c.name] == event.Created.String() {
+			first[strings.TrimPrefix(c.name, "Again")]++
+		}
+	}
+	for name, n := range first {
+		if r.tellings != nil && r.stays && n > 1 {
+			return fmt.Errorf("%d were told that they are the first to %s", n, name)
+		}
+	}
+	return nil
+}
+
 // old reports whether rows have expired.
 func (r *running) old(v *explore.View) bool { return v.Now().Sub(r.from.at) > time.Hour }
 
@@ -224,6 +244,9 @@ func (r *running) end(v *explore.View) error {
 	}
 	if told := tellingOf(r.calls, r.answers); r.tellings != nil && !slices.Contains(r.tellings, told) {
 		return fmt.Errorf("the answers are those of no serial order: %s, want %s", told, strings.Join(r.tellings, " or "))
+	}
+	if err := r.firsts(); err != nil {
+		return err
 	}
 	tooOld := slices.Contains(slices.Collect(maps.Values(r.answers)), event.ErrTooOld.Error())
 	if end := r.text(r.last); r.serial && (r.rings || !tooOld) && !slices.Contains(r.ends, end) {

@@ -43,9 +43,13 @@ var others = explore.Faults{
 // far as time allows.
 func stages(t *testing.T, cfg explore.Config, leaps, moves bool, program func(undisturbed bool) func(*explore.Schedule)) {
 	row := pageRow(t.Name())
+	short := !*long && *control < 2 && !replaying()
+	if short {
+		cfg.Schedules = 12
+	}
 	runStage(t, "orders", cfg, program(true))
-	if !*long && *control < 2 && !replaying() {
-		cfg.Faults, cfg.Schedules = losses(1), 8
+	if short {
+		cfg.Faults, cfg.Schedules = losses(1), 6
 		if leaps || moves && *control > 0 {
 			cfg.Moves = 1
 		}
