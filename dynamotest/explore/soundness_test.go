@@ -37,9 +37,15 @@ func TestGivesUpAndSleeps(t *testing.T) {
 // The token of a PartiQL transaction is part of the state, as that of others is.
 func TestTokenOfAStatement(t *testing.T) {
 	t.Parallel()
+	server := seeded(t)
+	at := key("x")
+	at["n"] = n(0)
+	if _, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("counts"), Item: at}); err != nil {
+		t.Fatal(err)
+	}
 	var all [2][]string
 	for i, full := range []bool{false, true} {
-		all[i] = ends(t, explore.Config{Faults: explore.Faults{Failures: 1}, Attempts: 1, Full: full}, func(s *explore.Schedule, say func(string, ...any)) {
+		all[i] = ends(t, explore.Config{Server: server, Faults: explore.Faults{Failures: 1}, Attempts: 1, Full: full}, func(s *explore.Schedule, say func(string, ...any)) {
 			s.Caller("ann", func(ctx context.Context, p *explore.Process) {
 				send := func() error {
 					_, err := p.Client().ExecuteTransaction(ctx, &dynamodb.ExecuteTransactionInput{
