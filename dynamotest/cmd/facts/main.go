@@ -72,6 +72,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	if err == nil && (*endpoint == "" || flags.NArg() > 0) {
 		err = errors.New("usage: facts -endpoint URL [-run REGEXP] [-races ROUNDS] [-racers N] [-quiet]")
 	}
+	if err == nil && *racers < 1 {
+		err = errors.New("-racers must be at least 1")
+	}
 	var differ int
 	if err == nil {
 		details := out

@@ -5,9 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 )
@@ -31,6 +34,8 @@ func TestCommand(t *testing.T) {
 		{"-endpoint http://127.0.0.1:1 -run scan-refused", 2, "", "connection refused"},
 		{"-endpoint " + endpoint.URL + " -races 3", 0, "| a put creates an item | 3 | 3 × 1 | 0 | 0 | 0 |\n", ""},
 		{"-endpoint " + broken.URL + " -races 3", 2, "", "404 : 404 page not found"},
+		{"-endpoint " + endpoint.URL + " -races 1 -racers 0", 2, "", "-racers must be at least 1"},
+		{"-endpoint " + endpoint.URL + " -races 1 -racers 1", 0, "| a transaction with one token | 1 | 1 × 1 | 0 | 0 | 0 |\n", ""},
 		{"-run x", 2, "", "usage: facts -endpoint URL"},
 		{"-endpoint x more", 2, "", "usage: facts -endpoint URL"},
 		{"-endpoint x -run (", 2, "", "missing closing"},
@@ -92,22 +97,45 @@ func TestRacesNotice(t *testing.T) {
 	}
 }
 
-// A conflict is sent again, and an error of the server leaves open who has won.
+// A conflict is sent again, and so are the judge's requests after an error of the
+// server; a racer's error leaves open who has won. A refusal does not hide winners.
 func TestRacesGoOn(t *testing.T) {
 	t.Parallel()
-	server := dynamotest.NewServer(nil)
-	server.Tap().Inject(dynamotest.Fault{Do: dynamotest.InternalError.After(), Op: "PutItem"})
-	server.Tap().Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "TransactWriteItems", Times: 5})
-	endpoint := httptest.NewServer(server.Handler())
-	defer endpoint.Close()
-	var out, log bytes.Buffer
-	status := run(t.Context(), []string{"-endpoint", endpoint.URL, "-races", "1"}, &out, &log)
-	for _, line := range []string{
-		`\| a put creates an item \| 1 \| 1 × . \| 0 \| 1 \| 0 \|`,
-		`\| put, update, .* \| 1 \| 1 × 1 \| 5 \| 0 \| 0 \|`,
+	type faults = []dynamotest.Fault
+	refuse := func(kind string) dynamotest.Effect { return dynamotest.Answer(400, `{"__type":"`+kind+`"}`) }
+	down := dynamotest.InternalError
+	for _, test := range []struct {
+		faults faults
+		status int
+		line   string
+	}{
+		{faults{{Do: down.After(), Op: "PutItem"}}, 0, `| a put creates an item | 1 | 1 × . | 0 | 1 | 0 |`},
+		{faults{{Do: dynamotest.Conflict, Op: "TransactWriteItems", Times: 5}}, 0, `| put, update, .* | 1 | 1 × 1 | 5 | 0 | 0 |`},
+		{faults{{Do: refuse("RequestLimitExceeded"), Op: "PutItem", Times: 5}}, 0, `| a put creates an item | 1 | 1 × 1 | 5 | 0 | 0 |`},
+		{faults{{Do: down, Op: "GetItem", Times: 3}}, 0, `| a put creates an item | 1 | 1 × 1 | 0 | 3 | 0 |`},
+		{faults{{Do: down, Op: "GetItem", Times: 4}}, 1, `a put creates an item: the judge gets no answer`},
+		{faults{{Do: down, Op: "PutItem", Nth: 21}}, 0, `| an update expects version 1 | 1 | 1 × 1 | 0 | 1 | 0 |`},
+		{faults{{Do: refuse("X"), Op: "PutItem", Nth: 21}}, 1, `| an update expects version 1 | 1 | 1 × 0, refused | 0 | 0 | 0 |`},
+		{faults{{Do: down, Op: "DeleteItem", Times: 16}}, 0, `| a delete expects the item | 1 | 1 × 0 | 0 | 16 | 0 |`},
+		{faults{{Do: down, Op: "TransactWriteItems", Nth: 13, Times: 16}}, 0, `| a transaction with one token | 1 | 1 × 0 | 0 | 16 | 0 |`},
+		{faults{{Do: refuse("X"), Op: "TransactWriteItems", Nth: 13, Times: 16}}, 1, `| a transaction with one token | 1 | 1 × 0, refused | 0 | 0 | 0 |`},
+		{faults{{Do: refuse("X"), Op: "DeleteItem"}, {Do: dynamotest.Answer(200, "{}"), Op: "DeleteItem", Nth: 2}}, 1, `a delete expects the item: round 1: 2 winners`},
 	} {
-		if !regexp.MustCompile(line).Match(out.Bytes()) || status != 0 {
-			t.Errorf("status %d, want %s\n%s\n%s", status, line, &out, &log)
+		server := dynamotest.NewServer(nil)
+		for _, fault := range test.faults {
+			server.Tap().Inject(fault)
+		}
+		// The Tap of a client can also answer in place of the server.
+		endpoint := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, Transport: through{server.Client().Options().HTTPClient}})
+		var out, log bytes.Buffer
+		status := run(t.Context(), []string{"-endpoint", endpoint.URL, "-races", "1"}, &out, &log)
+		endpoint.Close()
+		if !regexp.MustCompile(`(?m)^`+strings.ReplaceAll(test.line, "|", `\|`)+`$`).Match(out.Bytes()) || status != test.status {
+			t.Errorf("%+v: status %d, want %d and %s\n%s\n%s", test.faults, status, test.status, test.line, &out, &log)
 		}
 	}
 }
+
+type through struct{ dynamodb.HTTPClient }
+
+func (t through) RoundTrip(r *http.Request) (*http.Response, error) { return t.Do(r) }

@@ -22,7 +22,7 @@ type Race struct {
 	Conflicts int64       // replies after which a request was sent again
 	Unknown   int64       // replies that leave open whether the request took effect
 	Wrong     []string    // what did not hold
-	Refused   string      // the answer of an endpoint that does not know a request
+	Refused   string      // why no further round began, such as a request that the endpoint does not know
 }
 
 // RaceHead is the head of the table that has a race in each line.
@@ -34,7 +34,7 @@ func (r Race) String() string {
 		winners = append(winners, fmt.Sprintf("%d × %d", r.Winners[n], n))
 	}
 	if r.Refused != "" {
-		winners = []string{"refused"}
+		winners = append(winners, "refused")
 	}
 	return fmt.Sprintf("| %s | %d | %s | %d | %d | %d |", r.Name, r.Rounds, strings.Join(winners, ", "), r.Conflicts, r.Unknown, len(r.Wrong))
 }
@@ -61,9 +61,11 @@ func (r *Runner) Races(ctx context.Context, rounds, racers int) (races []Race, e
 
 // round lets racers begin at once with a key of their own.
 func (r *Runner) round(ctx context.Context, c contest, race *Race, key string, racers int) error {
-	judge := &racer{Runner: r, ctx: ctx, key: key, race: race}
+	judge := &racer{Runner: r, ctx: ctx, key: key, race: race, again: 3}
 	for _, body := range c.before {
-		judge.send("PutItem", body)
+		if judge.send("PutItem", body); judge.open {
+			racers = 0 // there is nothing to race for
+		}
 	}
 	all := make([]*racer, racers)
 	start := make(chan struct{})
@@ -86,10 +88,15 @@ func (r *Runner) round(ctx context.Context, c contest, race *Race, key string, r
 		judge.err = errors.Join(judge.err, w.err)
 	}
 	race.Winners[won]++
-	if judge.wrong == "" && judge.refused == "" && judge.err == nil {
-		judge.wrong = c.check(judge, all)
+	if judge.wrong == "" && judge.err == nil {
+		// Without an answer to the judge, what it found proves nothing.
+		if why := c.check(judge, all); !judge.open {
+			judge.wrong = why
+		}
 	}
-	race.Refused = judge.refused
+	if race.Refused = judge.refused; judge.open {
+		race.Refused = cmp.Or(judge.refused, "the judge gets no answer")
+	}
 	if judge.wrong != "" {
 		race.Wrong = append(race.Wrong, fmt.Sprintf("round %d: %s", race.Rounds, judge.wrong))
 	}
@@ -103,9 +110,10 @@ type racer struct {
 	key    string
 	race   *Race
 	number int
+	again  int // how often the judge may send again after an error of the endpoint
 
 	won     bool
-	open    bool   // an error of the endpoint leaves it open
+	open    bool   // an answer is missing, or is an error that does not say who has won
 	told    int    // a number
 	wrong   string // what it saw
 	refused string // an answer
@@ -119,7 +127,7 @@ func (w *racer) send(op, body string) answer {
 	for try := range 100 {
 		status, reply, err := w.Runner.send(w.ctx, op, []byte(body))
 		if err != nil {
-			w.err = err
+			w.open, w.err = true, err
 			return answer{}
 		}
 		a := newAnswer(status, reply)
@@ -130,13 +138,17 @@ func (w *racer) send(op, body string) answer {
 			continue
 		case status >= 500:
 			atomic.AddInt64(&w.race.Unknown, 1)
+			if w.again--; w.again >= 0 {
+				time.Sleep(w.Pause)
+				continue
+			}
 			w.open = true
 		case status != 200 && !a.has(lost):
-			w.refused = fmt.Sprintf("%s is refused: %d %s %s", op, status, a.kind, a.message)
+			w.open, w.refused = true, fmt.Sprintf("%s is refused: %d %s %s", op, status, a.kind, a.message)
 		}
 		return a
 	}
-	w.wrong = op + " conflicts without end"
+	w.open, w.wrong = true, op+" conflicts without end"
 	return answer{}
 }
 
@@ -145,7 +157,7 @@ var (
 	lost     = []string{"ConditionalCheckFailedException", "ConditionalCheckFailed", "DuplicateItemException", "DuplicateItem"}
 	conflict = []string{
 		"TransactionConflictException", "TransactionConflict", "TransactionInProgressException",
-		"ProvisionedThroughputExceededException", "ThrottlingException", "ThrottlingError",
+		"ProvisionedThroughputExceededException", "ThrottlingException", "ThrottlingError", "RequestLimitExceeded",
 	}
 )
 
