@@ -57,8 +57,8 @@
 // A check may read the tables, what each caller has heard, notes and effects. To count
 // or to order what callers did, use [Process.Note], and not variables that they share:
 // states that differ in nothing else are explored once. A life reads its clock before it
-// notes something. Two goroutines of a caller must not make the same request at the same
-// time.
+// notes something. Two goroutines of a caller must not make the same write at the same
+// time; after the same read, they must do the same.
 //
 // # Faults
 //

@@ -88,7 +88,7 @@ func TestBeginsInAPause(t *testing.T) {
 // Who cannot tell two requests apart would lose one of the orders.
 func TestEqualRequests(t *testing.T) {
 	t.Parallel()
-	failsWith(t, "ann: two goroutines make the same request", explore.Config{}, func(s *explore.Schedule) {
+	failsWith(t, "ann: two goroutines make the same write", explore.Config{}, func(s *explore.Schedule) {
 		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
 			done := make(chan error, 2)
 			for range 2 {

@@ -178,8 +178,8 @@ func (w *world) settle() {
 		return strings.Compare(a.text(), b.text())
 	})
 	for i, q := range w.open {
-		if i > 0 && q.process == w.open[i-1].process && q.text() == w.open[i-1].text() && w.broken == nil {
-			w.broken = fmt.Errorf("%s: two goroutines make the same request at the same time (%v): which is which cannot be told, so let them differ, or make it once", q.process.caller.name, q)
+		if i > 0 && q.process == w.open[i-1].process && q.text() == w.open[i-1].text() && !q.reads() && w.broken == nil {
+			w.broken = fmt.Errorf("%s: two goroutines make the same write at the same time (%v): which is which cannot be told, so let them differ, or make it once", q.process.caller.name, q)
 		}
 	}
 	if w.wrong == nil {
