@@ -31,6 +31,9 @@ func losses(most int) explore.Faults {
 	return explore.Faults{Late: most, Unheard: most, Deaths: most, Total: most}
 }
 
+// controlled is how long a search for what is broken goes on.
+const controlled = 3 * time.Minute
+
 // clockOff is how far a clock may be off, by which no rule may be broken.
 const clockOff = skew / 2
 
@@ -43,6 +46,9 @@ var others = explore.Faults{
 // far as time allows.
 func stages(t *testing.T, cfg explore.Config, leaps, moves bool, program func(undisturbed bool) func(*explore.Schedule)) {
 	row := pageRow(t.Name())
+	if *control > 0 && time.Since(begun) > controlled {
+		return
+	}
 	short := !*long && *control < 2 && !replaying()
 	if short {
 		cfg.Schedules = 12
