@@ -263,17 +263,19 @@ func (w *world) now() time.Time {
 func (w *world) pass(then time.Time, sleep func()) (acted bool) {
 	w.mu.Lock()
 	w.until = then
+	before := len(w.notes)
 	w.mu.Unlock()
 	select {
 	case <-w.signal:
 	default:
 	}
-	before := len(w.notes)
 	sleep()
 	synctest.Wait()
+	w.mu.Lock()
 	slices.SortStableFunc(w.notes[before:], func(a, b string) int { // who wakes first is chance
 		return strings.Compare(a[:strings.Index(a, ":")], b[:strings.Index(b, ":")])
 	})
+	w.mu.Unlock()
 	w.instants = append(w.instants, time.Now())
 	w.beginners = 0
 	select {
