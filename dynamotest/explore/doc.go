@@ -67,9 +67,9 @@
 // arrives twice only if Twice says so. A conflict needs another open request on the item,
 // one of the two a transaction, unless AnyConflict says that others write transactions,
 // too. A process that dies stands still at its request: none of its deferred functions
-// runs before the schedule is over. (Another goroutine of it that neither makes a request
-// nor asks for the time, a note or a random number goes on.) It starts anew at once, without its memory; its
-// clock goes on.
+// runs before the schedule is over. (Another goroutine of it goes on until it makes a
+// request or a note, has an effect or reads the clock.) It starts anew at once, without
+// its memory; its clock goes on.
 //
 // # Time
 //
@@ -78,7 +78,8 @@
 // first sends a request or returns, but for two seconds at least: the pauses between
 // attempts have random lengths, so all that end within two seconds end together, and the
 // order of the requests that follow is explored. While some callers have open requests
-// and others sleep, two seconds may pass, too.
+// and others sleep, two seconds may pass, too. Who wakes while time passes reads the time
+// at the end of the two seconds or of the move.
 //
 // With Config.Moves, time also passes while requests are open: until the next timer that
 // makes a caller act, or to a millisecond before and a second after each of

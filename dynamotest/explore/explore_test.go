@@ -14,7 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
 )
 
-func seeded(t *testing.T) *dynamotest.Server {
+// seeded returns a server with the table, and rows in it.
+func seeded(t *testing.T, rows ...row) *dynamotest.Server {
 	t.Helper()
 	s := dynamotest.NewServer(nil)
 	_, err := s.Client().CreateTable(t.Context(), &dynamodb.CreateTableInput{
@@ -22,6 +23,11 @@ func seeded(t *testing.T) *dynamotest.Server {
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}},
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS}},
 	})
+	for _, r := range rows {
+		if err == nil {
+			_, err = s.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("counts"), Item: r})
+		}
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,19 +158,19 @@ func TestOthersCheckThenIncrement(t *testing.T) {
 		but:     "1 answers were sent, and the count is 2", after: "ann,ann,ann:unheard,ann,end",
 	}, claim{
 		says:    "at most 3 answers a day",
-		row:     two,
+		rows:    []row{two},
 		program: func(s *explore.Schedule) { answers(s, checkThenIncrement, "ann", "bob"); s.End(sent(2, answersADay)) },
 		but:     "4 answers", after: "ann,bob,bob,bob,ann,ann,end",
 	}, claim{
 		says: "slightly more than 3 answers: as many as there are messages at once",
-		row:  two,
+		rows: []row{two},
 		program: func(s *explore.Schedule) {
 			answers(s, checkThenIncrement, "ann", "bob", "cat")
 			s.End(sent(2, answersADay+2))
 		},
 	}, claim{
 		says: "at most 3 answers with increment-then-check",
-		row:  two,
+		rows: []row{two},
 		cfg:  explore.Config{Faults: explore.Faults{Late: 1, Unheard: 1, Throttles: 1, Total: 1}},
 		program: func(s *explore.Schedule) {
 			answers(s, incrementThenCheck, "ann", "bob", "cat")

@@ -25,7 +25,7 @@ var othersLong = flag.Bool("others.long", false, "exhaust all claims about the a
 // claim is what a document says of its algorithm.
 type claim struct {
 	says    string
-	row     row // stands at the beginning; may be nil
+	rows    []row // stand at the beginning
 	cfg     explore.Config
 	long    bool // without -others.long, only so many schedules run
 	program func(*explore.Schedule)
@@ -43,12 +43,7 @@ func judge(t *testing.T, claims ...claim) {
 	for _, c := range claims {
 		t.Run(c.says, func(t *testing.T) {
 			t.Parallel()
-			c.cfg.Server = seeded(t)
-			if c.row != nil {
-				if _, err := c.cfg.Server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("counts"), Item: c.row}); err != nil {
-					t.Fatal(err)
-				}
-			}
+			c.cfg.Server = seeded(t, c.rows...)
 			c.cfg.Schedules, c.cfg.Within = 1_000_000, 30*time.Minute
 			short := c.long && !*othersLong
 			if short {

@@ -34,55 +34,61 @@ func TestGivesUpAndSleeps(t *testing.T) {
 	wants(t, got, "gave up false []", "gave up true []")
 }
 
+// losesNothing checks that the program ends in as many ways as in the full search.
+func losesNothing(t *testing.T, cfg explore.Config, program func(s *explore.Schedule, say func(string, ...any))) {
+	t.Helper()
+	reduced := ends(t, cfg, program)
+	cfg.Full = true
+	wants(t, reduced, ends(t, cfg, program)...)
+}
+
 // The token of a PartiQL transaction is part of the state, as that of others is.
 func TestTokenOfAStatement(t *testing.T) {
 	t.Parallel()
-	server := seeded(t)
-	at := key("x")
-	at["n"] = n(0)
-	if _, err := server.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("counts"), Item: at}); err != nil {
-		t.Fatal(err)
-	}
-	var all [2][]string
-	for i, full := range []bool{false, true} {
-		all[i] = ends(t, explore.Config{Server: server, Faults: explore.Faults{Failures: 1}, Attempts: 1, Full: full}, func(s *explore.Schedule, say func(string, ...any)) {
-			s.Caller("ann", func(ctx context.Context, p *explore.Process) {
-				send := func() error {
-					_, err := p.Client().ExecuteTransaction(ctx, &dynamodb.ExecuteTransactionInput{
-						ClientRequestToken: aws.String("t"),
-						TransactStatements: []types.ParameterizedStatement{{Statement: aws.String(`UPDATE counts SET n = 1 WHERE pk = 'x'`)}},
-					})
-					return err
-				}
-				say("%s", codeOf(send()))
-				out, err := p.Client().GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("counts"), Key: key("b")})
-				say("saw %v %s", err == nil && out.Item != nil, codeOf(send()))
-			})
-			s.Caller("bob", func(ctx context.Context, p *explore.Process) {
-				_ = put(ctx, p, "x", 0)
-				_ = put(ctx, p, "b", 1)
-			})
+	cfg := explore.Config{Server: seeded(t, attrs("pk", "x", "n", 0)), Faults: explore.Faults{Failures: 1}, Attempts: 1}
+	losesNothing(t, cfg, func(s *explore.Schedule, say func(string, ...any)) {
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+			send := func() error {
+				_, err := p.Client().ExecuteTransaction(ctx, &dynamodb.ExecuteTransactionInput{
+					ClientRequestToken: aws.String("t"),
+					TransactStatements: []types.ParameterizedStatement{{Statement: aws.String(`UPDATE counts SET n = 1 WHERE pk = 'x'`)}},
+				})
+				return err
+			}
+			say("%s", codeOf(send()))
+			out, err := p.Client().GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("counts"), Key: key("b")})
+			say("saw %v %s", err == nil && out.Item != nil, codeOf(send()))
 		})
-	}
-	wants(t, all[0], all[1]...)
+		s.Caller("bob", func(ctx context.Context, p *explore.Process) {
+			_ = put(ctx, p, "x", 0)
+			_ = put(ctx, p, "b", 1)
+		})
+	})
 }
 
 // When no move is left, a pause of another may still make a life begin later.
 func TestBeginsInAPause(t *testing.T) {
 	t.Parallel()
-	var all [2][]string
-	for i, full := range []bool{false, true} {
-		cfg := explore.Config{Moves: 1, Moments: []time.Duration{10 * time.Second}, Full: full}
-		all[i] = ends(t, cfg, func(s *explore.Schedule, _ func(string, ...any)) {
-			s.Caller("ann", func(ctx context.Context, p *explore.Process) {
-				_ = put(ctx, p, "ann", p.Now().Second())
-				time.Sleep(time.Second)
-				_ = put(ctx, p, "x", 1)
-			})
-			s.Caller("bob", func(ctx context.Context, p *explore.Process) { _ = put(ctx, p, "bob", p.Now().Second()) })
+	cfg := explore.Config{Moves: 1, Moments: []time.Duration{10 * time.Second}}
+	losesNothing(t, cfg, func(s *explore.Schedule, _ func(string, ...any)) {
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) {
+			_ = put(ctx, p, "ann", p.Now().Second())
+			time.Sleep(time.Second)
+			_ = put(ctx, p, "x", 1)
 		})
-	}
-	wants(t, all[0], all[1]...)
+		s.Caller("bob", func(ctx context.Context, p *explore.Process) { _ = put(ctx, p, "bob", p.Now().Second()) })
+	})
+}
+
+// Lives begin at the start, also if their clocks were chosen before.
+func TestBeginsWithAClock(t *testing.T) {
+	t.Parallel()
+	cfg := explore.Config{Faults: explore.Faults{Clocks: 1, ClockOff: 3 * time.Second}, Moves: 1, Moments: []time.Duration{10 * time.Second}}
+	losesNothing(t, cfg, func(s *explore.Schedule, _ func(string, ...any)) {
+		for _, name := range []string{"ann", "bob"} {
+			s.Caller(name, func(ctx context.Context, p *explore.Process) { _ = put(ctx, p, name, p.Now().Second()) })
+		}
+	})
 }
 
 // Who cannot tell two requests apart would lose one of the orders.
