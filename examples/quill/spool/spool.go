@@ -173,7 +173,8 @@ func (s *Spool) Each(settle func(Entry) bool) error {
 	if err != nil {
 		return err
 	}
-	for name, size := range s.stays() {
+	stays := s.stays()
+	for name, size := range stays {
 		if !slices.Contains(names, name) { // somebody else erased it
 			_ = s.erase(name, size)
 		}
@@ -182,7 +183,7 @@ func (s *Spool) Each(settle func(Entry) bool) error {
 	s.from = ""
 	var errs []error
 	for _, name := range slices.Concat(names[at:], names[:at]) {
-		if size, ok := s.stays()[name]; ok {
+		if size, ok := stays[name]; ok {
 			errs = append(errs, s.erase(name, size))
 			continue
 		}
