@@ -94,7 +94,7 @@ func (p *player) run(w *world) {
 		w.begin(c)
 		w.settle()
 	}
-	w.beginners = 0 // the choices of clocks are no steps
+	w.beginners = 0 // the choice of a clock is not a step
 	for p.err == nil {
 		choices := w.choices()
 		if len(choices) == 0 {
