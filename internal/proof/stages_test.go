@@ -31,6 +31,9 @@ func losses(most int) explore.Faults {
 	return explore.Faults{Late: most, Unheard: most, Deaths: most, Total: most}
 }
 
+// exhausting is how long a stage may take that is to be exhausted.
+const exhausting = 15 * time.Second
+
 // controlled is how long a search for what is broken goes on.
 const controlled = 3 * time.Minute
 
@@ -69,9 +72,9 @@ func stages(t *testing.T, cfg explore.Config, leaps, moves bool, program func(un
 		if of.moves > 0 && !moves || *control > 0 && of.name == "both" {
 			continue
 		}
-		cfg.Faults, cfg.Moves, cfg.Schedules, cfg.Within = of.faults, of.moves, 10_000_000, time.Minute
+		cfg.Faults, cfg.Moves, cfg.Schedules, cfg.Within = of.faults, of.moves, 10_000_000, exhausting
 		if of.name == "both" {
-			cfg.Within, cfg.Samples = *within, 200
+			cfg.Within, cfg.Samples = *within, 100
 		}
 		row.cells[i].add(runStage(t, of.name, cfg, program(false)))
 	}

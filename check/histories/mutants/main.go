@@ -34,19 +34,20 @@ func main() {
 	list := flag.String("file", "check/mutants.txt", "`list` of mutants, from the root")
 	limit := flag.Int("n", 5000, "histories until a mutant counts as not noticed")
 	proof := flag.Bool("proof", false, "run the proof in place of histories")
+	parallel := flag.Int("p", 1, "how many mutants run at once")
 	only := flag.String("mutant", "", "only those whose file or name matches this `regexp`")
 	flag.Parse()
 	judge := func(m mutant) (string, error) { return m.run(*root, *limit) }
 	if *proof {
 		judge = func(m mutant) (string, error) { return m.prove(*root) }
 	}
-	if err := run(*root, *list, *only, judge, flag.Args()); err != nil {
+	if err := run(*root, *list, *only, *parallel, judge, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "histories:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, list, only string, judge func(mutant) (string, error), stories []string) error {
+func run(root, list, only string, parallel int, judge func(mutant) (string, error), stories []string) error {
 	re, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -55,32 +56,63 @@ func run(root, list, only string, judge func(mutant) (string, error), stories []
 	if err != nil {
 		return err
 	}
-	began, ran, unnoticed := time.Now(), 0, 0
-	for _, m := range all {
-		if !re.MatchString(m.file+": "+m.name) || len(stories) > 0 && !slices.Contains(stories, m.story) {
-			continue
-		}
-		ran++
-		since := time.Now()
-		verdict, err := judge(m)
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", m.file, m.name, err)
-		}
-		if verdict == "" {
-			unnoticed++
-			verdict = "NOT NOTICED"
-		}
-		fmt.Printf("| %s: %s | %s | %.0f s |\n", m.file, m.name, verdict, time.Since(since).Seconds())
-	}
-	fmt.Printf("%d mutants, %d not noticed, %.0f s\n", ran, unnoticed, time.Since(began).Seconds())
-	switch {
-	case ran == 0:
+	all = slices.DeleteFunc(all, func(m mutant) bool {
+		return !re.MatchString(m.file+": "+m.name) || len(stories) > 0 && !slices.Contains(stories, m.story)
+	})
+	if len(all) == 0 {
 		return fmt.Errorf("%s: no mutant is chosen", list)
-	case unnoticed > 0:
-		return errors.New("a mutant was not noticed")
+	}
+	began := time.Now()
+	unnoticed, failed := judgeAll(all, parallel, judge)
+	fmt.Printf("%d mutants, %d not noticed, %d not judged, %.0f s\n", len(all), unnoticed, failed, time.Since(began).Seconds())
+	if unnoticed+failed > 0 {
+		return errors.New("a mutant was not noticed, or not judged")
 	}
 	return nil
 }
+
+// judgeAll judges so many mutants at a time, and prints the verdicts in their order.
+func judgeAll(all []mutant, parallel int, judge func(mutant) (string, error)) (unnoticed, failed int) {
+	lines, places := make([]chan string, len(all)), make(chan struct{}, parallel)
+	for i := range all {
+		lines[i] = make(chan string, 1)
+	}
+	go func() {
+		for i, m := range all {
+			places <- struct{}{}
+			go func() {
+				lines[i] <- line(m, judge)
+				<-places
+			}()
+		}
+	}()
+	for i := range all {
+		line := <-lines[i]
+		fmt.Println(line)
+		if strings.Contains(line, notNoticed) {
+			unnoticed++
+		}
+		if strings.Contains(line, notJudged) {
+			failed++
+		}
+	}
+	return unnoticed, failed
+}
+
+// line judges a mutant, and returns a line of a table.
+func line(m mutant, judge func(mutant) (string, error)) string {
+	since := time.Now()
+	verdict, err := judge(m)
+	switch {
+	case err != nil:
+		verdict = notJudged + err.Error()
+	case verdict == "":
+		verdict = notNoticed
+	}
+	return fmt.Sprintf("| %s: %s | %s | %.0f s |", m.file, m.name, verdict, time.Since(since).Seconds())
+}
+
+const notNoticed, notJudged = "NOT NOTICED", "NOT JUDGED: "
 
 var (
 	tagged   = regexp.MustCompile(`^(\S+): (.*) \[histories: (\w+)\]`)
@@ -163,22 +195,30 @@ func (m mutant) prove(root string) (string, error) {
 		tests = "^Test(Ring|Exact|Pattern|Ema|Set)$"
 	}
 	for _, depth := range []string{"1", "2"} {
-		found := [2]string{}
-		for i := range found {
-			test := exec.Command(binary, "-test.run", tests, "-test.timeout", "1h", "-proof.control", depth)
-			out, _ := test.CombinedOutput() // fails if it is caught
-			if line := caught.FindSubmatch(out); line != nil {
-				found[i] = string(line[1])
-			} else if !strings.HasSuffix(string(out), "PASS\n") {
-				return "", fmt.Errorf("the tests fail for another reason:\n%s", out)
-			}
+		first, err := search(binary, tests, depth)
+		if err != nil {
+			return "", err
 		}
-		if found[0] != found[1] {
-			return "", fmt.Errorf("caught by %s, and then by %s", found[0], found[1])
+		if first == "" {
+			continue
 		}
-		if found[0] != "" {
-			return found[0], nil
+		again, err := search(binary, tests, depth)
+		if err == nil && again != first {
+			err = fmt.Errorf("caught by %s, and then by %s", first, again)
 		}
+		return first, err
+	}
+	return "", nil
+}
+
+// search runs the tests and returns what caught the mutant.
+func search(binary, tests, depth string) (string, error) {
+	out, _ := exec.Command(binary, "-test.run", tests, "-test.timeout", "1h", "-proof.control", depth).CombinedOutput() // fails if it is caught
+	if line := caught.FindSubmatch(out); line != nil {
+		return string(line[1]), nil
+	}
+	if !strings.HasSuffix(string(out), "PASS\n") || strings.Contains(string(out), "no tests to run") {
+		return "", fmt.Errorf("the tests fail for another reason, or do not run:\n%s", out)
 	}
 	return "", nil
 }
