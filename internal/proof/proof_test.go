@@ -81,6 +81,7 @@ type (
 		at    time.Time // of the start
 		state string    // that the row must have, if it is given
 		rows  []row     // of other programs
+		gone  string    // answer of who still sees the row when it has expired by the clock of another
 	}
 
 	rows map[string]row
@@ -196,7 +197,7 @@ func (r *running) check(v *explore.View) error {
 	}
 	r.last = now
 	for _, c := range r.calls {
-		if answer := r.answers[c.name]; answer != "" && r.told != nil && r.failed == nil && !r.old(v) {
+		if answer := r.answers[c.name]; answer != "" && answer != r.from.gone && r.told != nil && r.failed == nil && !r.old(v) {
 			r.failed = r.told(c, answer, now)
 		}
 		if taken(r.answers[c.name]) && r.stays && len(now) == 0 && r.failed == nil && !r.old(v) {

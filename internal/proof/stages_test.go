@@ -32,7 +32,7 @@ func losses(most int) explore.Faults {
 }
 
 // exhausting is how long a stage may take that is to be exhausted.
-const exhausting = 15 * time.Second
+const exhausting = 6 * time.Second
 
 // controlled is how long a search for what is broken goes on.
 const controlled = 3 * time.Minute
