@@ -65,10 +65,9 @@ func locks(name string, wait time.Duration) call {
 		req.Holder, req.WaitUpTo = name, wait
 		err := ledger.Hold(ctx, keys(p).Store, req, func(ctx context.Context, c *ledger.Claim) error {
 			p.note("holds %d", c.Fence)
-			if name == "Renews" {
-				if err := c.Renew(ctx); err != nil {
-					return err
-				}
+			ctx = context.WithoutCancel(ctx)
+			if name == "Renews" { // and hears nothing, as one that was stopped
+				_ = c.Renew(ctx)
 			}
 			return underLock(ctx, p, c)
 		})
