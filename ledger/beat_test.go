@@ -27,13 +27,33 @@ type line struct {
 
 	mu   sync.Mutex                      // guards what follows
 	cut  func(ctx context.Context) error // nil lets the update pass
-	sent []time.Time
+	sent []time.Time                     // requests
+	seen func(*dynamodb.UpdateItemInput) // of the next update
+
+	reads     int
+	failReads bool
+}
+
+func (l *line) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	l.mu.Lock()
+	l.sent = append(l.sent, time.Now())
+	l.reads++
+	cut := l.failReads
+	l.mu.Unlock()
+	if cut {
+		return nil, errCut
+	}
+	return l.API.GetItem(ctx, in, opts...)
 }
 
 func (l *line) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	l.mu.Lock()
 	l.sent = append(l.sent, time.Now())
 	cut := l.cut
+	if l.seen != nil {
+		l.seen(in)
+		l.seen = nil
+	}
 	l.mu.Unlock()
 	if cut != nil {
 		if err := cut(ctx); err != nil {
@@ -43,7 +63,7 @@ func (l *line) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, opt
 	return l.API.UpdateItem(ctx, in, opts...)
 }
 
-// since lists when updates were sent.
+// since lists when requests were sent.
 func (l *line) since(began time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -120,7 +120,7 @@ func (c *Claim) isSettled() bool {
 // claimSet is what every claim sets. The fence goes on rising when the row has
 // expired. It is seeded with the time in ms, so it also rises when the row is
 // gone.
-const claimSet = "SET #state = :claimed, #claim = :me, #lease = :lease, #expiresAt = :expires," +
+const claimSet = "#state = :claimed, #claim = :me, #lease = :lease, #expiresAt = :expires," +
 	" #fingerprint = :fp, #source = :source, #fence = if_not_exists(#fence, :seed) + :one"
 
 // The first request serves a key without a row, one that failed, and one whose
@@ -144,10 +144,19 @@ const (
 
 var (
 	claimNames = item.Names(attrKey, attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
-		attrSource, attrFence, attrAttempts, attrSeenAt, attrErrorCode)
+		attrSource, attrFence, attrAttempts, attrSeenAt, attrErrorCode, attrHolder)
 	reclaimNames = item.Names(attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
-		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrErrorCode, attrNotes)
+		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrErrorCode, attrNotes, attrHolder)
 )
+
+// update completes an update that claims with the holder's name. Without one, that of
+// the last holder goes.
+func (b bid) update(of string) string {
+	if b.holder == "" {
+		return "SET " + of + ", #holder" // all of them end with a REMOVE
+	}
+	return "SET #holder = :holder, " + of
+}
 
 // claimTries bounds how often a claim is sent again because the row changed
 // between its requests: it expired, was deleted or revived, and all of that
@@ -184,6 +193,11 @@ const claimTries = 5
 // each 4 KB. Otherwise, as for a key that MarkSeen wrote, the read is added to
 // the price of the claim.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
+	return s.claimUpTo(ctx, req, int64(s.cfg.MaxAttempts))
+}
+
+// claimUpTo is Claim with another limit of attempts.
+func (s *Store) claimUpTo(ctx context.Context, req Request, attempts int64) (*Claim, error) {
 	t, err := s.termsOf(req)
 	if err != nil {
 		return nil, err
@@ -196,7 +210,7 @@ func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 		return nil, err
 	}
 	fingerprint := sha256.Sum256(req.Payload)
-	b := bid{key: req.Key, nonce: nonce, fingerprint: fingerprint[:], terms: t}
+	b := bid{key: req.Key, nonce: nonce, fingerprint: fingerprint[:], holder: req.Holder, attempts: attempts, terms: t}
 	if req.ReadFirst {
 		if err := s.readFirst(ctx, b); err != nil {
 			return nil, err
@@ -229,7 +243,7 @@ func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 		case stands.expired(now):
 			build = s.reclaimInput
 		default:
-			if err := s.verdict(stands, b.fingerprint, now); err != nil {
+			if err := s.verdict(stands, b, now); err != nil {
 				return nil, err
 			}
 			build = s.claimInput // expired at the first request, revived and given up at the second
@@ -265,17 +279,17 @@ func (s *Store) tryClaim(ctx context.Context, in *dynamodb.UpdateItemInput) (sta
 
 // verdict says why a live row refuses the claim. It is nil for a row that the
 // first request would be granted.
-func (s *Store) verdict(stands row, fingerprint []byte, now time.Time) error {
-	if stands.Fingerprint != nil && !bytes.Equal(stands.Fingerprint, fingerprint) {
+func (s *Store) verdict(stands row, b bid, now time.Time) error {
+	if stands.Fingerprint != nil && !bytes.Equal(stands.Fingerprint, b.fingerprint) {
 		return ErrFingerprintMismatch
 	}
 	if err := s.ended(stands); err != nil {
 		return err
 	}
 	if wait := stands.Lease.Add(s.cfg.MaxSkew).Sub(now); stands.State == Claimed && wait > 0 {
-		return &InProgressError{Wait: wait}
+		return &InProgressError{Wait: wait, Holder: stands.Holder}
 	}
-	if stands.Attempts < int64(s.cfg.MaxAttempts) {
+	if stands.Attempts < b.attempts {
 		return nil
 	}
 	if stands.LastError != "" {
@@ -296,10 +310,10 @@ func (s *Store) ended(r row) error {
 }
 
 func (s *Store) claimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(b.key, claimUpdate, claimCondition, claimNames)
+	in := s.updateInput(b.key, b.update(claimUpdate), claimCondition, claimNames)
 	in.ExpressionAttributeValues = s.claimValues(b, now)
 	in.ExpressionAttributeValues[":zero"] = item.N(0)
-	in.ExpressionAttributeValues[":max"] = item.N(int64(s.cfg.MaxAttempts))
+	in.ExpressionAttributeValues[":max"] = item.N(b.attempts)
 	in.ExpressionAttributeValues[":failed"] = item.S(string(Failed))
 	in.ExpressionAttributeValues[":lapsed"] = item.N(now.Add(-s.cfg.MaxSkew).UnixMilli())
 	in.ReturnValues = types.ReturnValueAllNew
@@ -307,7 +321,7 @@ func (s *Store) claimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
 }
 
 func (s *Store) reclaimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(b.key, reclaimUpdate, reclaimCondition, reclaimNames)
+	in := s.updateInput(b.key, b.update(reclaimUpdate), reclaimCondition, reclaimNames)
 	in.ExpressionAttributeValues = s.claimValues(b, now)
 	in.ExpressionAttributeValues[":now"] = item.N(now.Unix())
 	in.ReturnValues = types.ReturnValueAllNew
@@ -316,7 +330,7 @@ func (s *Store) reclaimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
 
 // claimValues are those that both requests use.
 func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
-	return ddb.Item{
+	values := ddb.Item{
 		":claimed": item.S(string(Claimed)),
 		":me":      item.S(b.nonce),
 		":lease":   item.N(now.Add(b.span).UnixMilli()),
@@ -328,6 +342,10 @@ func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
 		":at":      item.Time(now),
 		":graced":  item.N(now.Add(grace).Unix()),
 	}
+	if b.holder != "" {
+		values[":holder"] = item.S(b.holder)
+	}
+	return values
 }
 
 // updateInput is an update that returns the existing row when it is refused.

@@ -19,7 +19,9 @@
 // are one transaction, and [Claim.Reasons] says which of the writes were refused.
 // [Store.Claim], [Claim.Renew], [Claim.Complete] and [Claim.Fail] are the steps of
 // Do, for work that does not fit into one function. [Claim.Release] gives a key up
-// without counting the attempt, for example a key that serves as a lock.
+// without counting the attempt.
+// [Hold] does work while a key is held as a lock, and stores nothing. [Claim.CheckItem]
+// lets the transactions of a worker that has lost its claim fail.
 // [Claim.Token] and [Store.Resume] hand a claim to another process.
 // [Store.MarkItem] and [Claim.CompleteItem] are for a transaction that you send
 // yourself. [Claim.Event] is the event of a request that has no time of its own,
@@ -49,6 +51,7 @@
 //	result       S  when done by Complete: the result as JSON
 //	lastError    S  when failed or refused: why
 //	errorCode    S  when refused: codes of the known errors, for errors.Is
+//	holder       S  name that the last claim gave, for people
 //
 // MarkSeen writes pk, seenAt, expiresAt, source, state and claim. An erased row has
 // the same attributes, and also fence and attempts if the key was claimed before;
@@ -136,7 +139,7 @@
 // Not guaranteed:
 //
 //   - that the work happens, if the caller of MarkSeen dies after the call
-//   - that effects of the work happen only once: use [Claim.Fence] or [DoTx]
+//   - that effects of the work happen only once: use [Claim.Fence], [Claim.CheckItem] or [DoTx]
 //   - anything in global tables, whose Regions check conditions separately if
 //     their consistency is eventual: use one Region for one key
 //   - that fences rise after a row was deleted by anything except TTL and
@@ -157,6 +160,7 @@
 //	Release    1 request, 1 WCU
 //	Resume     1 request, 1 WCU
 //	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU
+//	Hold       2 requests, 2 WCU
 //	DoTx       2 requests, 3 WCU    and 2 WCU for each action of the work
 //	Get        1 request, 1 RCU
 //	List       1 request, 0.5 RCU   for 4 KB of the table: it reads all of it
@@ -165,8 +169,9 @@
 //	Forget     1 request, 1 WCU
 //
 // With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU if the read
-// shows that the key has ended. With [Request.WaitUpTo], each try that finds
-// the key held costs as much as a refused claim.
+// shows that the key has ended. With [Request.WaitUpTo], the first and the last try
+// that find the key held cost as much as a refused claim, and each read between them
+// costs 1 request and 0.5 RCU.
 //
 // A write that conflicts with a transaction on the row, or with another Region's
 // write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in
@@ -176,11 +181,12 @@
 //
 // [Store.Actions] returns these actions for [schema.Policy]:
 //
-//   - The service, on the table: GetItem, PutItem, UpdateItem
+//   - The service, on the table: ConditionCheckItem, GetItem, PutItem, UpdateItem
 //   - Operators (Erase, Forget, List, Reopen; also Get), on the table:
 //     DeleteItem, GetItem, Scan, UpdateItem
 //
 // A transaction needs the rights for each action in it: UpdateItem for
-// [Claim.CompleteItem], and PutItem for [Store.MarkItem]. The transaction of
+// [Claim.CompleteItem], ConditionCheckItem for [Claim.CheckItem], and PutItem for
+// [Store.MarkItem]. The transaction of
 // [DoTx] needs UpdateItem and the rights for the work's own actions.
 package ledger

@@ -31,8 +31,8 @@ var (
 	ErrNoResult = errors.New("ledger: the key is done and has no stored result")
 
 	// ErrLeaseLost is returned by [Claim.Complete], [Claim.Fail], [Claim.Renew],
-	// [Claim.Release], [Store.Resume], [Claim.CompleteItem]'s action, [Do] and [DoTx]: the
-	// claim is no longer held, and another worker may have the key. When Do and
+	// [Claim.Release], [Store.Resume], the actions of [Claim.CompleteItem] and
+	// [Claim.CheckItem], [Do], [DoTx] and [Hold]: the claim is no longer held, and another worker may have the key. When Do and
 	// DoTx lose the lease while the work runs, they also end the work's context
 	// with this error as its cause. The call that returns ErrLeaseLost may have
 	// changed something: for example, a Fail whose reply was lost may have given
@@ -88,6 +88,9 @@ type InProgressError struct {
 	// held, answer with a Retry-After of a few seconds.
 	Wait time.Duration
 
+	// Holder is the [Request.Holder] of the claim, "" if it has none.
+	Holder string
+
 	ended bool // nobody holds the key, and Forget must wait nevertheless
 }
 
@@ -99,7 +102,11 @@ func (e *InProgressError) Error() string {
 	case e.Wait <= 0:
 		return "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left; otherwise Forget frees it"
 	}
-	return fmt.Sprintf("ledger: in progress: another worker holds the key for %v, or longer if it renews its lease", e.Wait)
+	who := "another worker"
+	if e.Holder != "" {
+		who = fmt.Sprintf("%q", e.Holder)
+	}
+	return fmt.Sprintf("ledger: in progress: %s holds the key for %v, or longer if it renews its lease", who, e.Wait)
 }
 
 // DoneError is returned by [Store.Claim] and [Operators.Reopen] for a key that is

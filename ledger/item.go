@@ -34,12 +34,13 @@ const (
 	attrResult      = "result"
 	attrLastError   = "lastError"
 	attrErrorCode   = "errorCode"
+	attrHolder      = "holder"
 )
 
 // attributes are what Config.Names can name.
 var attributes = []string{
 	attrKey, attrSeenAt, attrExpiresAt, attrSource, attrNotes, attrState, attrClaim, attrLease, attrFence,
-	attrAttempts, attrFingerprint, attrResult, attrLastError, attrErrorCode,
+	attrAttempts, attrFingerprint, attrResult, attrLastError, attrErrorCode, attrHolder,
 }
 
 // Bounds in bytes of UTF-8.
@@ -47,6 +48,7 @@ const (
 	maxSource    = 64
 	maxError     = 512
 	maxErrorCode = 80
+	maxHolder    = 64
 )
 
 // State is the state of a key.
@@ -86,6 +88,10 @@ type Record struct {
 	Nonce string
 
 	Source string // first part of the key, at most 64 bytes, for people
+
+	// Holder is the [Request.Holder] of the last claim. It stays after the claim has
+	// ended. It is "" after a Resume, whose holder is another one, and after an Erase.
+	Holder string
 }
 
 // row is a Record with the nonce of its writer, "" for an older system's row,
@@ -101,7 +107,7 @@ type row struct {
 func (s *Store) decode(it ddb.Item) (row, error) {
 	r := row{claim: item.Text(it, attrClaim), errorCode: item.Text(it, attrErrorCode)}
 	r.Key, r.Nonce = item.Text(it, attrKey), r.claim
-	r.Source = item.Text(it, attrSource)
+	r.Source, r.Holder = item.Text(it, attrSource), item.Text(it, attrHolder)
 	r.LastError = item.Text(it, attrLastError)
 
 	d := decoder{it: it}

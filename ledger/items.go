@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"reflect"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -57,6 +59,48 @@ func (c *Claim) completion(result string) types.TransactWriteItem {
 	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
 	in.ExpressionAttributeValues = c.completeValues(result)
 	return c.store.names.Action(ddb.UpdateAction(in))
+}
+
+// CheckItem returns an action that cancels a transaction if this claim is no longer
+// held. A worker that was stopped for longer than its lease cannot know that another
+// has the key; with this action in each of its transactions, such a worker writes
+// nothing, and the rows that are written need no fence:
+//
+//	lock := c.CheckItem()
+//	_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+//		TransactItems: []types.TransactWriteItem{lock.Item, {Put: price}},
+//	})
+//
+// A holder whose lease has lapsed may still write as long as nobody else has claimed
+// the key, and nobody can claim it between the check and the write: they are one.
+//
+// When the transaction is cancelled, Outcome returns [ErrLeaseLost] if this claim was
+// lost or given up, and a [*DoneError] or a [*PermanentError] if it has ended. The
+// check itself writes nothing. So if an earlier try of the transaction may have taken
+// effect, and its reply was lost, ErrLeaseLost does not say that it did not: ask the
+// other actions first. TransactionConflict may come from the renewal of [Hold] or [Do]:
+// send the transaction again. A renewal that meets the transaction is sent again by
+// itself.
+//
+// A transaction has one action for each row, so the check cannot stand beside the
+// [Claim.CompleteItem] of the same claim, which checks as much. For the same reason,
+// [DoTx] returns an [*event.InputError] for the check of its own claim, and sends no
+// transaction. It takes the checks of other claims, such as that of a [Hold] around it.
+//
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
+func (c *Claim) CheckItem() *record.Action[struct{}] {
+	in := c.store.updateInput(c.Key, "", held, checkNames)
+	in.ExpressionAttributeValues = c.heldValues()
+	refused := func(old record.Item) (none struct{}, err error) {
+		return none, c.judge("CheckItem", c.store.names.Read(old), func(row) bool { return false })
+	}
+	return record.NewAction(c.store.names.Action(ddb.CheckAction(in)), struct{}{}, refused,
+		func(err error) error { return c.store.wrap("CheckItem", err) })
+}
+
+// isCheck reports whether the action is the CheckItem of this claim.
+func (c *Claim) isCheck(action types.TransactWriteItem) bool {
+	return action.ConditionCheck != nil && reflect.DeepEqual(action, c.CheckItem().Item)
 }
 
 // MarkItem returns [Store.MarkSeen] as an action of a transaction, so that the

@@ -44,6 +44,12 @@ func TestLateClaimGivesNobodyTheKey(t *testing.T) {
 		if err := b.book(t, stale, "stale"); err == nil {
 			t.Error("the stale claim's transaction went through")
 		}
+		check := stale.CheckItem()
+		if reasons := b.transact(t, check.Item); reasons == nil {
+			t.Error("the stale claim's check went through")
+		} else if _, err := check.Outcome(reasons[0]); !isLost(err) {
+			t.Errorf("the stale claim's check: %v", err)
+		}
 		must(t, mustClaim(t, store, order).Complete(t.Context(), "fresh")) // the late claim's lease is long over
 	}
 }

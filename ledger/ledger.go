@@ -211,6 +211,8 @@ func (s *Store) Actions() schema.Actions {
 		Calls: map[string]schema.Grants{
 			"Do":           work,
 			"DoTx":         work,
+			"Hold":         work,
+			"CheckItem":    {"": {"ConditionCheckItem"}},
 			"Claim":        work,
 			"Complete":     update,
 			"CompleteItem": update,

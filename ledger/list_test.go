@@ -230,6 +230,9 @@ func TestPrices(t *testing.T) {
 			}
 			return []types.TransactWriteItem{done.Item}
 		}},
+		{Func: "Claim.CheckItem", Actions: func() []types.TransactWriteItem {
+			return []types.TransactWriteItem{renewed.CheckItem().Item}
+		}},
 		{Func: "Store.MarkItem", Actions: func() []types.TransactWriteItem {
 			mark, err := store.MarkItem("marked in a transaction")
 			if err != nil {
@@ -245,6 +248,13 @@ func TestPrices(t *testing.T) {
 			var w worker
 			_, err := ledger.Do(ctx, store, order, w.do)
 			return err
+		}},
+		{Func: "Hold", Call: func(ctx context.Context) error {
+			return ledger.Hold(ctx, store, lock, func(context.Context, *ledger.Claim) error { return nil })
+		}},
+		{Func: "Hold", Beyond: "waits for a held key", Call: func(ctx context.Context) error {
+			held := ledger.Request{Key: "claimed", WaitUpTo: 60 * time.Millisecond}
+			return unless(isBusy(ledger.Hold(ctx, store, held, func(context.Context, *ledger.Claim) error { return nil })), "not busy")
 		}},
 		{Func: "DoTx", Call: func(ctx context.Context) error {
 			_, err := ledger.DoTx(ctx, store, ledger.Request{Key: "transaction"}, (&paying{b: b}).work)

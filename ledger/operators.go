@@ -132,7 +132,7 @@ func (s *Store) refusal(stands row, seen Record, now time.Time) error {
 	case stands.State == Done:
 		return &DoneError{Record: stands.Record}
 	case stands.State == Claimed:
-		return &InProgressError{Wait: max(0, stands.Lease.Add(s.cfg.MaxSkew).Sub(now))}
+		return &InProgressError{Wait: max(0, stands.Lease.Add(s.cfg.MaxSkew).Sub(now)), Holder: stands.Holder}
 	}
 	return ErrChanged
 }
@@ -149,19 +149,19 @@ func (s *Store) changed(op string, seen Record) error {
 // system's row on the absence of a claim. A duplicate that arrives late must not
 // erase what was first seen after it.
 const (
-	eraseUpdate       = "SET #state = :done, #claim = :me REMOVE #lease, #result, #lastError, #errorCode, #fingerprint, #notes"
+	eraseUpdate       = "SET #state = :done, #claim = :me REMOVE #lease, #result, #lastError, #errorCode, #fingerprint, #notes, #holder"
 	eraseCondition    = "attribute_exists(#claim) AND (attribute_not_exists(#seenAt) OR #seenAt <= :at)"
 	eraseOldUpdate    = "REMOVE #notes"
 	eraseOldCondition = "attribute_exists(#pk) AND attribute_not_exists(#claim)"
 )
 
 var (
-	eraseNames    = item.Names(attrState, attrClaim, attrLease, attrResult, attrLastError, attrErrorCode, attrFingerprint, attrNotes, attrSeenAt)
+	eraseNames    = item.Names(attrState, attrClaim, attrLease, attrResult, attrLastError, attrErrorCode, attrFingerprint, attrNotes, attrHolder, attrSeenAt)
 	eraseOldNames = item.Names(attrKey, attrClaim, attrNotes)
 )
 
 // Erase removes what is stored with a key (its result, why it failed, the
-// fingerprint of its payload, an older system's notes) and leaves a row like
+// fingerprint of its payload, its holder's name, an older system's notes) and leaves a row like
 // that of [Store.MarkSeen]; an older system's row only loses its notes. The row
 // expires at the same time as before; until then, a redelivery is a duplicate
 // without a result. The key and its Source stay; [Operators.Forget] removes the
@@ -282,7 +282,7 @@ func (s *Operators) Forget(ctx context.Context, seen Record) error {
 	if stands.State == Claimed && stands.Lease.After(free) {
 		free = stands.Lease
 	}
-	return &InProgressError{Wait: max(0, free.Add(s.cfg.MaxSkew).Sub(now)), ended: stands.State != Claimed}
+	return &InProgressError{Wait: max(0, free.Add(s.cfg.MaxSkew).Sub(now)), Holder: stands.Holder, ended: stands.State != Claimed}
 }
 
 func (s *Store) forgetInput(seen Record, now time.Time) *dynamodb.DeleteItemInput {

@@ -11,15 +11,8 @@ const releaseUpdate = "SET #state = :failed, #expiresAt = :expires, #attempts = 
 var releaseNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrAttempts)
 
 // Release gives the key up without counting the attempt. It is for work that has
-// not begun, for example because the worker shuts down, and for a key that
-// serves as a lock.
-//
-// A lock is a key that is claimed and released, and never completed. A crash of
-// its holder counts as an attempt, so give a Store of locks a MaxAttempts that
-// is never reached. A holder loses the lock if its lease lapses and another
-// worker then claims the key. The former holder learns of that only from its
-// own next request. So what a holder writes elsewhere must be conditional on
-// [Claim.Fence].
+// not begun, for example because the worker shuts down. For a key that serves as a
+// lock, [Hold] claims and releases.
 //
 // Release is safe to repeat. It returns [ErrLeaseLost] if another worker
 // claimed the key or this claim has failed, a [*PermanentError] if it failed

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -44,15 +45,24 @@ type Request struct {
 	ReadFirst bool
 
 	// WaitUpTo is how long to wait for a key that another worker holds, before
-	// the answer is an [*InProgressError]. The claim is tried again after
-	// pauses of 50 ms, 100 ms, 200 ms and so on, up to 2 s, and a last time
-	// when the wait is over. The wait ends at once when the context ends. The
-	// time that the requests themselves take is added to the wait.
+	// the answer is an [*InProgressError]. After the first refusal, the row is
+	// read after pauses of 50 ms, 100 ms, 200 ms and so on, up to 2 s. The claim
+	// is tried again when a read shows that the key is not held any more, or that
+	// its lease and the skew budget are over, and a last time when the wait is
+	// over. The reads are eventually consistent: an old one can delay the claim
+	// until the next, and decides nothing. The wait ends at once when the context
+	// ends. The time that the requests themselves take is added to the wait.
 	//
-	// Each try costs as much as a refused claim: 1 request, and 1 WCU for each
-	// KB of the row. A wait of a minute takes 36 requests: 7 in the first 3.15
-	// s, and then one every 2 s.
+	// A read costs 1 request, and 0.5 RCU for each 4 KB of the row; a claim that is
+	// refused costs 1 request, and 1 WCU for each KB. In vain, a wait of a minute
+	// costs 36 requests, 17 RCU and 2 WCU: 7 requests in the first 3.15 s, and then
+	// one every 2 s.
 	WaitUpTo time.Duration
+
+	// Holder says who claims the key, for people: a worker's name, at most 64 bytes.
+	// It is in the [Record] and in the [InProgressError] of others, and it decides
+	// nothing.
+	Holder string
 }
 
 // terms are how long a claim holds and its row is kept.
@@ -66,6 +76,8 @@ type terms struct {
 type bid struct {
 	key, nonce  string
 	fingerprint []byte
+	holder      string
+	attempts    int64 // up to which the key may be claimed
 	terms
 }
 
@@ -76,6 +88,9 @@ func (s *Store) termsOf(req Request) (terms, error) {
 	}
 	if req.WaitUpTo < 0 {
 		return terms{}, event.BadInput(pkg, "Request.WaitUpTo", fmt.Sprintf("must not be negative, is %v", req.WaitUpTo))
+	}
+	if len(req.Holder) > maxHolder || !utf8.ValidString(req.Holder) {
+		return terms{}, event.BadInput(pkg, "Request.Holder", fmt.Sprintf("must be at most %d bytes of UTF-8, has %d", maxHolder, len(req.Holder)))
 	}
 	t := terms{s.cfg.Lease, s.cfg.Retention}
 	if req.Lease == 0 && req.Retention == 0 {
@@ -124,12 +139,16 @@ const (
 	longestPause = 2 * time.Second
 )
 
-// await asks for the key until no other worker holds it, or the wait is over.
+// await asks for the key until no other worker holds it, or the wait is over. While
+// one does, a read costs a tenth of a claim.
 func (s *Store) await(ctx context.Context, b bid, most time.Duration) (*Claim, error) {
+	free := true
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		c, err := s.claim(ctx, b)
-		if _, busy := errors.AsType[*InProgressError](err); !busy || most <= 0 {
-			return c, err
+		if free || most <= 0 {
+			c, err := s.claim(ctx, b)
+			if _, busy := errors.AsType[*InProgressError](err); !busy || most <= 0 {
+				return c, err
+			}
 		}
 		pause = min(pause, most)
 		most -= pause
@@ -138,5 +157,20 @@ func (s *Store) await(ctx context.Context, b bid, most time.Duration) (*Claim, e
 			return nil, s.wrap("Claim", ctx.Err())
 		case <-time.After(pause):
 		}
+		if most <= 0 {
+			continue
+		}
+		var err error
+		if free, err = s.isFree(ctx, b); err != nil {
+			return nil, s.wrap("Claim", err)
+		}
 	}
+}
+
+// isFree reports whether a claim seems to be worth its price: no other worker holds
+// the key, or its lease has lapsed. An earlier try of this claim may have arrived late,
+// and holds the key for it.
+func (s *Store) isFree(ctx context.Context, b bid) (bool, error) {
+	stands, _, err := s.get(ctx, b.key, aws.Bool(false))
+	return stands.claim == b.nonce || !stands.Lease.Add(s.cfg.MaxSkew).After(s.cfg.Now()), err // no lease, no holder
 }

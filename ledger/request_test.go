@@ -181,7 +181,7 @@ func TestWaitUpTo(t *testing.T) {
 			l.sent = nil
 			began := time.Now()
 			_, err := store.Claim(t.Context(), ledger.Request{Key: "k", WaitUpTo: wait})
-			if got := l.since(began); !isBusy(err) || got != want || time.Since(began) != wait {
+			if got := l.since(began); !isBusy(err) || got != want || time.Since(began) != wait || l.reads != max(0, len(l.sent)-2) {
 				t.Errorf("%v: %v after %v, sent at %s, want %s", wait, err, time.Since(began), got, want)
 			}
 		})
@@ -191,8 +191,8 @@ func TestWaitUpTo(t *testing.T) {
 		mustClaim(t, store, ledger.Request{Key: "k"})
 		l.sent = nil
 		_, err := store.Claim(t.Context(), ledger.Request{Key: "k", WaitUpTo: time.Minute})
-		if !isBusy(err) || len(l.sent) != 36 {
-			t.Errorf("%v after %d requests", err, len(l.sent))
+		if !isBusy(err) || len(l.sent) != 36 || l.reads != 34 {
+			t.Errorf("%v after %d requests, %d of them reads", err, len(l.sent), l.reads)
 		}
 	})
 }
@@ -203,13 +203,14 @@ func TestWaitUpToTheAnswer(t *testing.T) {
 		end  func(*testing.T, *ledger.Claim)
 		want string
 		ran  bool
+		sent int // updates
 	}{
-		"completed": {func(t *testing.T, c *ledger.Claim) { must(t, c.Complete(t.Context(), "first")) }, "first", false},
-		"released":  {func(t *testing.T, c *ledger.Claim) { must(t, c.Release(t.Context())) }, "second", true},
-		"crashed":   {func(*testing.T, *ledger.Claim) {}, "second", true},
+		"completed": {func(t *testing.T, c *ledger.Claim) { must(t, c.Complete(t.Context(), "first")) }, "first", false, 4},
+		"released":  {func(t *testing.T, c *ledger.Claim) { must(t, c.Release(t.Context())) }, "second", true, 5},
+		"crashed":   {func(*testing.T, *ledger.Claim) {}, "second", true, 4},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			_, store := newLineBy(t, ledger.Config{Lease: 3 * time.Second})
+			l, store := newLineBy(t, ledger.Config{Lease: 3 * time.Second})
 			c := mustClaim(t, store, ledger.Request{Key: "k"})
 			time.AfterFunc(time.Second, func() { tc.end(t, c) })
 			ran := false
@@ -221,8 +222,8 @@ func TestWaitUpToTheAnswer(t *testing.T) {
 			if err != nil || res.Value != tc.want || ran != tc.ran || res.Replayed == ran {
 				t.Errorf("%s: %+v, %v", name, res, err)
 			}
-			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("%s: waited for %v", name, took)
+			if took := time.Since(began); took > 10*time.Second || len(l.sent)-l.reads != tc.sent {
+				t.Errorf("%s: waited for %v, with %d updates", name, took, len(l.sent)-l.reads)
 			}
 		})
 	}

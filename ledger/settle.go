@@ -43,6 +43,7 @@ var (
 	withdrawNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode, attrAttempts)
 	abandonNames  = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode, attrAttempts)
 	renewNames    = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
+	checkNames    = item.Names(attrClaim, attrFence, attrState)
 )
 
 // Complete stores the result, as JSON, and ends the claim: until the row
@@ -220,14 +221,20 @@ func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 	return errGivenUp
 }
 
-// values are those of held, and a new expiry.
-func (c *Claim) values() ddb.Item {
+// heldValues are those of held.
+func (c *Claim) heldValues() ddb.Item {
 	return ddb.Item{
 		":me":      item.S(c.nonce),
 		":fence":   item.N(c.Fence),
 		":claimed": item.S(string(Claimed)),
-		":expires": item.N(expiresAt(c.store.cfg.Now(), c.life)),
 	}
+}
+
+// values are those of held, and a new expiry.
+func (c *Claim) values() ddb.Item {
+	values := c.heldValues()
+	values[":expires"] = item.N(expiresAt(c.store.cfg.Now(), c.life))
+	return values
 }
 
 func (c *Claim) completeValues(result string) ddb.Item {

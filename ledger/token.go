@@ -77,10 +77,10 @@ func (s *Store) parseToken(token string) (*Claim, error) {
 	return c, s.checkTerms(c.terms, "token", "token")
 }
 
-const resumeUpdate = "SET #claim = :new, #fence = #fence + :one, #lease = :lease, #expiresAt = :expires"
+const resumeUpdate = "SET #claim = :new, #fence = #fence + :one, #lease = :lease, #expiresAt = :expires REMOVE #holder"
 
 var (
-	resumeNames  = item.Names(attrClaim, attrFence, attrState, attrLease, attrExpiresAt)
+	resumeNames  = item.Names(attrClaim, attrFence, attrState, attrLease, attrExpiresAt, attrHolder)
 	forsakeNames = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
 )
 

@@ -85,7 +85,8 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // [*event.InputError], or [ErrResultDiffers] if the stored result is another. If
 // an earlier transaction may have stored that result, too, and come late, DoTx
 // returns an [event.ErrUnknownOutcome]. So do not make a [Claim.CompleteItem] of a
-// result that is returned with actions.
+// result that is returned with actions. Return no [Claim.CheckItem] of this claim
+// either: DoTx returns an [*event.InputError] and sends no transaction.
 //
 // DoTx stops renewing the lease before it sends the transaction. If less than a
 // third of the lease is left then, it renews the lease once more. DoTx sends
@@ -147,6 +148,9 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 		case len(items) > mostItems:
 			bad := event.BadInput(pkg, "items", fmt.Sprintf("must have at most %d actions, has %d", mostItems, len(items)))
 			return finish(ctx, claim, "DoTx", *new(T), Permanent(bad))
+		case slices.ContainsFunc(items, claim.isCheck):
+			bad := event.BadInput(pkg, "items", "must not have the CheckItem of this claim: the completion checks it, and a transaction has one action for each row")
+			return finish(ctx, claim, "DoTx", *new(T), bad)
 		}
 		stored, err := claim.commit(ctx, text, items)
 		again := false

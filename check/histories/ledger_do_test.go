@@ -19,6 +19,7 @@ type work struct {
 	caller   *caller
 	key      string
 	heedless bool // ignores its context's end
+	lock     bool // the work of Hold, whose claim is released
 	text     string
 
 	grant *grant  // nil if it never began
@@ -40,6 +41,29 @@ func (s *ledgerStory) do(c *caller, key, payload string) *call {
 	})
 }
 
+// hold returns a call of Hold.
+func (s *ledgerStory) hold(c *caller, key, payload string) *call {
+	wk := &work{s: s, caller: c, key: key, heedless: s.w.rnd.IntN(3) == 0, lock: true}
+	req := s.request(key, payload)
+	holding := s.claiming(c, req, func(ctx context.Context) any {
+		err := ledger.Hold(ctx, s.stores[c.id].Store, req, func(ctx context.Context, claim *ledger.Claim) error {
+			_, err := wk.work(ctx, claim)
+			return err
+		})
+		switch {
+		case wk.grant == nil:
+			return refusal(err)
+		case err == wk.err: // it was released
+			return held{}
+		case errors.Is(err, ledger.ErrLeaseLost) && !wk.lost:
+			return lost{}
+		}
+		return nil
+	})
+	holding.in = claims{payload: payload, lock: true}
+	return holding
+}
+
 func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, err error) {
 	g, out := wk.s.grant(wk.caller, claim)
 	wk.grant, g.ctx = g, ctx
@@ -49,6 +73,8 @@ func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, er
 	roll, ok := wk.caller.wait(ctx, wk.heedless)
 	ends := settles{what: "Fail", claim: g, text: wk.text}
 	switch {
+	case wk.lock:
+		ends.what, ends.text, err = "Release", "", ctx.Err()
 	case !ok:
 		ends.what, err = "GiveUp", ctx.Err()
 	case roll < 25:
@@ -65,7 +91,7 @@ func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, er
 	}
 	g.leaving = true
 	wk.ended, wk.err, wk.lost = ends, err, errors.Is(context.Cause(ctx), ledger.ErrLeaseLost)
-	if wk.lost && err != nil && !ends.forever { // Do adds that to the text
+	if wk.lost && err != nil && !ends.forever && !wk.lock { // Do adds that to the text
 		wk.ended.what = "GiveUp"
 	}
 	wk.caller.turn(wk.key, wk.ended)

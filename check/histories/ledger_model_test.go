@@ -26,7 +26,10 @@ type ledgerRow struct {
 // These are the calls of the ledger.
 type (
 	mark   struct{ item bool } // in a transaction
-	claims struct{ payload string }
+	claims struct {
+		payload string
+		lock    bool // by Hold, which does not count attempts
+	}
 	// settles is what the holder of a part's claim does.
 	settles struct {
 		what    string // Renew, Release, Complete, Fail; Work, GiveUp and Transact under Do and DoTx
@@ -45,7 +48,14 @@ func (m mark) String() string {
 	}
 	return "MarkSeen"
 }
-func (c claims) String() string { return "Claim(payload " + c.payload + ")" }
+
+func (c claims) String() string {
+	if c.lock {
+		return "Hold(payload " + c.payload + ")"
+	}
+	return "Claim(payload " + c.payload + ")"
+}
+
 func (reads) String() string    { return "Get" }
 func (olderRow) String() string { return "an older system marks the key" }
 func (s settles) String() string {
@@ -205,7 +215,7 @@ func (s *ledgerStory) mayClaim(stood, left ledgerRow, in claims, now time.Time) 
 	}
 	free := stood.state == ledger.Failed || stood.state == ledger.Claimed && stood.lapsed(now)
 	return free && stood.payload == left.payload && stood.owner != left.owner &&
-		stood.attempts < s.attempts && left.attempts == stood.attempts+1
+		(in.lock || stood.attempts < s.attempts) && left.attempts == stood.attempts+1
 }
 
 // tells reports whether the answer fits the write.
@@ -276,7 +286,7 @@ func (s *ledgerStory) refusal(stood ledgerRow, in claims, now time.Time) any {
 		return permanent{stood.failure}
 	case stood.state == ledger.Claimed && !stood.lapsed(now):
 		return busy{time.UnixMilli(stood.lease).Add(ledgerSkew).Sub(now)}
-	case stood.attempts >= s.attempts:
+	case stood.attempts >= s.attempts && !in.lock:
 		return tooMany{}
 	}
 	return nil // it is granted

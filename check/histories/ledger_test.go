@@ -135,6 +135,8 @@ func (s *ledgerStory) next(c *caller) *call {
 		return s.read(c, key)
 	case roll < 28:
 		return s.do(c, key, payload)
+	case roll >= 39 && roll < 45:
+		return s.hold(c, key, payload)
 	case roll < 31 && len(s.seen) > 0:
 		return s.reopen(c)
 	case roll >= 31 && roll < 35 && len(s.tokens()) > 0:
@@ -169,7 +171,7 @@ func (s *ledgerStory) request(key, payload string) ledger.Request {
 // from a first read, it is that of any moment since these reads were held.
 func (s *ledgerStory) claiming(c *caller, req ledger.Request, do func(context.Context) any) *call {
 	payload := string(req.Payload)
-	return &call{caller: c, key: req.Key, in: claims{payload}, do: func(ctx context.Context) any {
+	return &call{caller: c, key: req.Key, in: claims{payload: payload}, do: func(ctx context.Context) any {
 		p, since := c.current(), s.heldAt
 		out := do(ctx)
 		switch out.(type) {

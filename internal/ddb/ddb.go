@@ -128,6 +128,18 @@ func UpdateAction(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
 	}}
 }
 
+// CheckAction is the condition of an update as an action of a transaction.
+func CheckAction(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName:                           in.TableName,
+		Key:                                 in.Key,
+		ConditionExpression:                 in.ConditionExpression,
+		ExpressionAttributeNames:            maps.Clone(in.ExpressionAttributeNames),
+		ExpressionAttributeValues:           in.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}
+
 // Contended reports whether any action of a cancelled transaction met a
 // transaction under way, whatever the reasons of the other actions. Another
 // action's failed condition may come from that very transaction, part of whose

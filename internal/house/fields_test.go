@@ -30,10 +30,10 @@ import (
 // is not written, values that are only read, and numbers whose sign has a meaning.
 var taken = []string{
 	"activity.Record: At", "alias.Match: text", "ema.Observe: Value",
-	"ledger.Forget: Record.Attempts", "ledger.Forget: Record.Fence", "ledger.Forget: Record.LastError",
+	"ledger.Forget: Record.Attempts", "ledger.Forget: Record.Fence", "ledger.Forget: Record.Holder", "ledger.Forget: Record.LastError",
 	"ledger.Forget: Record.Nonce", "ledger.Forget: Record.Source",
 	"ledger.List: Filter.Source",
-	"ledger.Reopen: Record.Attempts", "ledger.Reopen: Record.Fence", "ledger.Reopen: Record.LastError",
+	"ledger.Reopen: Record.Attempts", "ledger.Reopen: Record.Fence", "ledger.Reopen: Record.Holder", "ledger.Reopen: Record.LastError",
 	"ledger.Reopen: Record.Nonce", "ledger.Reopen: Record.Source",
 	"own.Apply: Method", "own.ApplyAll: Method", "own.ApplyItem: Method", "own.Set: Method",
 }

@@ -225,6 +225,11 @@ func (n *Names) Action(action types.TransactWriteItem) types.TransactWriteItem {
 		own.Key, own.ExpressionAttributeNames = n.Stored(update.Key), n.aliases(update.ExpressionAttributeNames)
 		action.Update = &own
 	}
+	if check := action.ConditionCheck; check != nil {
+		own := *check
+		own.Key, own.ExpressionAttributeNames = n.Stored(check.Key), n.aliases(check.ExpressionAttributeNames)
+		action.ConditionCheck = &own
+	}
 	if del := action.Delete; del != nil {
 		own := *del
 		own.Key, own.ExpressionAttributeNames = n.Stored(del.Key), n.aliases(del.ExpressionAttributeNames)

@@ -57,6 +57,54 @@ func transacted(was, is rows, now time.Time) error {
 	return ledgerStep(false)(was, is, now)
 }
 
+// locks writes under a lock, which one of them renews before: the fence, in another row, which has no
+// condition of its own.
+func locks(name string, wait time.Duration) call {
+	return call{name, func(ctx context.Context, p process) string {
+		req := order()
+		req.Holder, req.WaitUpTo = name, wait
+		err := ledger.Hold(ctx, keys(p).Store, req, func(ctx context.Context, c *ledger.Claim) error {
+			p.note("holds %d", c.Fence)
+			ctx = context.WithoutCancel(ctx)
+			if name == "Renews" { // and hears nothing, as one that was stopped
+				_ = c.Renew(ctx)
+			}
+			return underLock(ctx, p, c)
+		})
+		return claimed(err, "locked")
+	}}
+}
+
+// underLock writes if the claim is held. A conflict with a renewal, or with others, is
+// sent again.
+func underLock(ctx context.Context, p process, c *ledger.Claim) error {
+	check := c.CheckItem()
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{check.Item, {Update: &types.Update{
+		TableName: aws.String("ledger"), Key: row{"pk": text("EFFECT")},
+		UpdateExpression: aws.String("SET fence = :fence"), ExpressionAttributeValues: row{":fence": number(c.Fence)},
+	}}}}
+	for try := 0; ; try++ {
+		_, err := p.api.TransactWriteItems(ctx, in)
+		if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+			if _, lost := check.Outcome(cancelled.CancellationReasons[0]); errors.Is(lost, ledger.ErrLeaseLost) {
+				return lost
+			}
+		}
+		if err == nil || try == 2 {
+			return err
+		}
+	}
+}
+
+// written is the rule of locks: only the holder of the last claim writes.
+func written(was, is rows, now time.Time) error {
+	old, wrote := num(was["EFFECT"], "fence"), num(is["EFFECT"], "fence")
+	if r := is["ORDER:1"]; wrote != old && (wrote < old || str(r, "state") != "claimed" || num(r, "fence") != wrote) {
+		return fmt.Errorf("the holder with the fence %d wrote after %d, and the key is %s with the fence %d", wrote, old, str(r, "state"), num(r, "fence"))
+	}
+	return steps(false, false, 1<<30)(was, is, now)
+}
+
 // operated reads the row, and does something with what it saw.
 func operated(name string, do func(context.Context, *ledger.Operators, ledger.Record) error) call {
 	return call{name, func(ctx context.Context, p process) string {

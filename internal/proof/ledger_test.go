@@ -86,11 +86,13 @@ func completes(name string) func(context.Context, *ledger.Claim) (string, error)
 
 func complete(name, payload string) call { return working(name, payload, completes(name)) }
 
-func ledgerStep(forgets bool) func(was, is rows, now time.Time) error { return steps(forgets, false) }
+func ledgerStep(forgets bool) func(was, is rows, now time.Time) error {
+	return steps(forgets, false, mostClaims)
+}
 
 // steps is the rule of a row. Operators forget and reopen; who resumes takes over without
 // an attempt.
-func steps(forgets, resumes bool) func(was, is rows, now time.Time) error {
+func steps(forgets, resumes bool, attempts int64) func(was, is rows, now time.Time) error {
 	return func(was, is rows, now time.Time) error {
 		old, r := was["ORDER:1"], is["ORDER:1"]
 		if old == nil || lapsed(old, now) {
@@ -114,7 +116,7 @@ func steps(forgets, resumes bool) func(was, is rows, now time.Time) error {
 			return nil
 		case str(r, "fingerprint") != str(old, "fingerprint"), str(r, "seenAt") != str(old, "seenAt"):
 			return errors.New("the fingerprint or the first time changed")
-		case num(r, "attempts") > mostClaims:
+		case num(r, "attempts") > attempts:
 			return errors.New("one attempt too many")
 		case then == "claimed":
 			return taking(old, r, now, resumes)
@@ -242,6 +244,7 @@ func TestLedger(t *testing.T) {
 	refuse := working("Refuse", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
 		return "refused", c.Fail(ctx, ledger.Permanent(errors.New("never")))
 	})
+	waits := locks("Waits", 60*time.Millisecond)
 	renew := call{"Renew", func(ctx context.Context, p process) string {
 		c, err := keys(p).Claim(ctx, ledger.Request{Key: "ORDER:1", Payload: []byte("a")})
 		return worked(ctx, p, c, err, func(ctx context.Context, c *ledger.Claim) (string, error) {
@@ -308,8 +311,12 @@ func TestLedger(t *testing.T) {
 	t.Run("backfilled", older.prove)
 	held := *s
 	held.starts, held.calls = starts[1:3], [][]call{{resume, one}, {resume, {"Again", resume.do}}, {resume, renew}}
-	held.step = steps(false, true)
+	held.step = steps(false, true, mostClaims)
 	t.Run("resumed", held.prove)
+	locked := *s
+	locked.starts, locked.step = starts[:4], written
+	locked.calls = [][]call{{locks("Lock1", 0), locks("Lock2", 0)}, {locks("Lock1", 0), locks("Renews", 0)}, {locks("Lock1", 0), waits}, {locks("Lock1", 0), fail}, {locks("Lock1", 0), locks("Lock2", 0), release}}
+	t.Run("locked", locked.prove)
 	forgotten := *s
 	forgotten.starts = starts[:6]
 	forgotten.step, forgotten.told, forgotten.noted = ledgerStep(true), ledgerTold(true), ledgerNotes(true)

@@ -1,0 +1,82 @@
+package cookbook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// Leader lets one of several processes lead: it polls a supplier's prices, and writes them.
+type Leader struct {
+	DB    *dynamodb.Client
+	Locks *ledger.Store
+	Name  string // of this process, for people who ask who leads
+	Lead  func(ctx context.Context, c *ledger.Claim) error
+	Log   func(error)
+}
+
+// Run leads whenever no other process does, until the context ends.
+func (l Leader) Run(ctx context.Context) {
+	stand := ledger.Request{Key: "LEADER:prices", Holder: l.Name, Lease: 15 * time.Second, WaitUpTo: time.Hour}
+	for ctx.Err() == nil {
+		err := ledger.Hold(ctx, l.Locks, stand, l.Lead)
+		if _, busy := errors.AsType[*ledger.InProgressError](err); busy {
+			continue // after an hour
+		}
+		if err != nil && ctx.Err() == nil {
+			l.Log(err)
+		}
+		select { // a leader that failed lets another lead
+		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+		}
+	}
+}
+
+// Publish writes if this process still leads, and returns ledger.ErrLeaseLost if not.
+func (l Leader) Publish(ctx context.Context, c *ledger.Claim, price types.TransactWriteItem) error {
+	leads := c.CheckItem()
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{leads.Item, price}}
+	for try := 1; ; try++ {
+		_, err := l.DB.TransactWriteItems(ctx, in)
+		var cancelled *types.TransactionCanceledException
+		if !errors.As(err, &cancelled) {
+			return err
+		}
+		if _, lost := leads.Outcome(cancelled.CancellationReasons[0]); errors.Is(lost, ledger.ErrLeaseLost) {
+			return lost
+		}
+		if try == 5 || !conflict(cancelled) {
+			return err
+		}
+		time.Sleep(time.Duration(try) * 20 * time.Millisecond)
+	}
+}
+
+// conflict reports whether another transaction or a renewal was in the way.
+func conflict(cancelled *types.TransactionCanceledException) bool {
+	for _, reason := range cancelled.CancellationReasons {
+		if aws.ToString(reason.Code) == "TransactionConflict" {
+			return true
+		}
+	}
+	return false
+}
+
+// Nightly is what each of five workers calls at the same hour: one does the job of the
+// night, and all return its result.
+func Nightly(ctx context.Context, runs *ledger.Store, zone tzclock.Zone, scheduled time.Time, job func(context.Context, *ledger.Claim) (string, error)) (string, error) {
+	key, err := ledger.Key("REPORT", zone.Date(scheduled).String())
+	if err != nil {
+		return "", err
+	}
+	done, err := ledger.Do(ctx, runs, ledger.Request{Key: key, WaitUpTo: 6 * time.Hour}, job)
+	return done.Value, err
+}

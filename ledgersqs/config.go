@@ -1,0 +1,143 @@
+package ledgersqs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/verdict"
+)
+
+// pkg names the package in errors.
+const pkg = "ledgersqs"
+
+// API has the methods of *sqs.Client that are called.
+type API interface {
+	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
+}
+
+var _ API = (*sqs.Client)(nil)
+
+// Handler does the work of a message. nil means that it is done; Config.Judge says what
+// an error means.
+type Handler func(ctx context.Context, m Message) error
+
+// Once returns a handler that does the work of a key once, by [ledger.Do]. A delivery of
+// a key that is done is done. The key must be the same in every delivery, such as the
+// order's id in the body or in an attribute. The id of the message is not enough: a
+// sender that hears no reply sends the same order again, as another message. An error of
+// key means what Config.Judge says. The work's errors count as in Do: mark those that
+// would come again with [ledger.Permanent].
+//
+// For a work that writes to DynamoDB in one transaction with its end, or for another
+// lease, call [ledger.DoTx] or Do in a Handler of your own, with the Request's Lease from
+// [Lease].
+//
+// Price: that of Do.
+func Once(store *ledger.Store, key func(Message) (string, error), work func(context.Context, Message, *ledger.Claim) error) Handler {
+	return func(ctx context.Context, m Message) error {
+		k, err := key(m)
+		if err != nil {
+			return err
+		}
+		_, err = ledger.Do(ctx, store, ledger.Request{Key: k, Lease: Lease(ctx)}, func(ctx context.Context, c *ledger.Claim) (struct{}, error) {
+			return struct{}{}, work(ctx, m, c)
+		})
+		return err
+	}
+}
+
+type leaseKey struct{}
+
+// Lease returns the lease for the work of the message whose handler has the context: see
+// [ledger.Request]. In any other context it is 0, which is the ledger's own.
+func Lease(ctx context.Context) time.Duration {
+	lease, _ := ctx.Value(leaseKey{}).(time.Duration)
+	return lease
+}
+
+// Config of Run and Lambda. Refused is required.
+type Config struct {
+	// Refused keeps a message that can never be done, for people: in a table, or as a
+	// dead letter with the reason. When it returns nil, the message is deleted. When it
+	// returns an error, the message stays, until the queue moves it to its dead-letter
+	// queue. A crash after it lets it be called again for the same message.
+	Refused func(ctx context.Context, m Message, why error) error
+
+	// Judge says what an error of the Handler means. Of its own errors, a service says so
+	// before it asks [verdict.Of], which is the default.
+	Judge func(error) verdict.Verdict
+
+	// Lease is the longest lease of [Once]. It is renewed while the work runs. At least 1
+	// second. Defaults to 1 minute.
+	Lease time.Duration
+
+	// Log is told of each message that stays in the queue, and why, and of requests to SQS
+	// that failed; then the Message may be zero. Defaults to a warning of package slog with
+	// the message's id, and without its body.
+	Log func(ctx context.Context, m Message, why error)
+
+	// Timeout is what a function of Lambda calls its timeout, for [Run]: how long the
+	// messages that are received together may take. At least 3 seconds. Defaults to 30
+	// seconds.
+	Timeout time.Duration
+
+	// Pollers is how many receive and work side by side in Run. Defaults to 1.
+	Pollers int
+
+	// Batch is how many messages a poller of Run receives at once, up to 10. They are
+	// worked on one after the other, and their visibility runs meanwhile. Defaults to 1.
+	Batch int
+
+	// Client and URL are the queue, for [Lambda]: with them, a message whose key is in
+	// progress comes again after the error's Wait, and otherwise when its visibility ends.
+	Client API
+	URL    string
+}
+
+// filled checks the configuration, and returns it with its defaults.
+func (c *Config) filled(handle Handler) (own Config, err error) {
+	if c != nil {
+		own = *c
+	}
+	if own.Judge == nil {
+		own.Judge = verdict.Of
+	}
+	if own.Log == nil {
+		own.Log = warn
+	}
+	own.Lease, own.Timeout = cmp.Or(own.Lease, time.Minute), cmp.Or(own.Timeout, 30*time.Second)
+	own.Pollers, own.Batch = cmp.Or(own.Pollers, 1), cmp.Or(own.Batch, 1)
+	bad := func(field, reason string, args ...any) (Config, error) {
+		return own, event.BadInput(pkg, field, fmt.Sprintf(reason, args...))
+	}
+	switch {
+	case handle == nil:
+		return bad("handler", "must not be nil")
+	case own.Refused == nil:
+		return bad("Config.Refused", "must not be nil: deleting what is refused would lose it")
+	case own.Lease < shortest:
+		return bad("Config.Lease", "must be at least %v, is %v", shortest, own.Lease)
+	case own.Timeout < margin+shortest:
+		return bad("Config.Timeout", "must be at least %v, is %v", margin+shortest, own.Timeout)
+	case own.Pollers < 0:
+		return bad("Config.Pollers", "must not be negative, is %d", own.Pollers)
+	case own.Batch < 0 || own.Batch > 10:
+		return bad("Config.Batch", "must be 1 to 10, is %d", own.Batch)
+	case (own.Client == nil) != (own.URL == ""):
+		return bad("Config.URL", "must be given with Config.Client, and only then")
+	}
+	return own, nil
+}
+
+func warn(ctx context.Context, m Message, why error) {
+	slog.WarnContext(ctx, "a message stays in the queue, or SQS failed", "message", m.ID, "error", why)
+}
