@@ -171,7 +171,7 @@ func (s Shop) deliver(ctx context.Context, m message) error {
 	out, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.Outbox, Key: m.id(), ReturnValues: types.ReturnValueUpdatedNew,
 		UpdateExpression:          aws.String("SET tries = tries + :one"),
-		ConditionExpression:       aws.String("attribute_exists(pk)"), // or a late duplicate revives what was sent
+		ConditionExpression:       aws.String("attribute_exists(pk)"), // what was sent is not revived
 		ExpressionAttributeValues: record.Item{":one": record.Int(1)},
 	})
 	if _, gone := errors.AsType[*types.ConditionalCheckFailedException](err); gone {

@@ -3,6 +3,7 @@ package cookbook_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -20,6 +24,8 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
+
+var long = flag.Bool("proof.long", false, "explore more of the outbox's schedules")
 
 // market is a shop, and a warehouse that acts once for each key.
 type market struct {
@@ -148,6 +154,12 @@ func TestDeadLetters(t *testing.T) {
 	for _, id := range []string{"1", "2", "3"} {
 		m.keep(t, id) // the first try
 	}
+	bucket := ""
+	for _, row := range m.db.Items("outbox") {
+		if f := record.Read(row); f.Text("key") == "ORDER:2" {
+			bucket = f.Text("pk")
+		}
+	}
 	send, refused := m.Send, errors.New("closed")
 	m.Send = func(ctx context.Context, key, body string) error {
 		if key == "ORDER:2" {
@@ -166,6 +178,11 @@ func TestDeadLetters(t *testing.T) {
 	again := func() {
 		t.Helper()
 		sk := record.Read(m.db.Items("outbox")[0]).Text("sk")
+		defer func() {
+			if got := record.Read(m.db.Items("outbox")[0]).Text("pk"); got != bucket {
+				t.Errorf("again in %s, it was in %s", got, bucket)
+			}
+		}()
 		for range 2 { // the second finds nothing
 			if err := m.Again(t.Context(), sk); err != nil {
 				t.Fatal(err)
@@ -231,71 +248,123 @@ func TestAnOrderCostsWhatThePageSays(t *testing.T) {
 	m.db.Meter(send).Want(t, dynamotest.Price{Requests: cookbook.Buckets + 4, RCU: cookbook.Buckets*0.5 + 1, WCU: 3})
 }
 
-// Two dispatchers and one message, in every order, while one dies, or a request arrives
-// late or twice: it is sent, and then it is gone, or it is a dead letter. What was sent
-// or buried is never revived.
-func TestDispatchersExplored(t *testing.T) {
+// A message that another process sends meanwhile is gone, and no error.
+func TestAnotherSendsMeanwhile(t *testing.T) {
 	t.Parallel()
-	m := newMarket(t)
-	m.keep(t, "1001")
+	for name, failed := range map[string]error{"fails": errors.New("closed"), "refused": ledger.Permanent(errors.New("closed"))} {
+		for _, before := range []string{"UpdateItem", "TransactWriteItems"} {
+			m := newMarket(t)
+			m.keep(t, "1001")
+			m.Send = func(context.Context, string, string) error {
+				m.db.Inject(dynamotest.Fault{Table: "outbox", Op: before, Do: dynamotest.Before(func() {
+					row := m.db.Items("outbox")[0]
+					key := map[string]types.AttributeValue{"pk": row["pk"], "sk": row["sk"]}
+					if _, err := m.db.Client().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("outbox"), Key: key}); err != nil {
+						t.Error(err)
+					}
+				})})
+				return failed
+			}
+			err := m.SendAll(t.Context())
+			if before == "TransactWriteItems" && name == "fails" {
+				m.db.Tap().Heal() // it is not a dead letter yet
+				continue
+			}
+			if (err != nil) != (before == "TransactWriteItems") || len(m.db.Items("outbox")) > 0 {
+				t.Errorf("%s, gone before %s: %v, %v", name, before, err, m.db.Items("outbox"))
+			}
+		}
+	}
+}
+
+// Two processes and one message, in many orders, while one dies, or a request arrives
+// late or twice: the message is sent, and then it is gone, or it is a dead letter. What
+// was sent or buried is never revived.
+func TestOutboxExplored(t *testing.T) {
+	t.Parallel()
+	placed, empty := newMarket(t), newMarket(t)
+	placed.keep(t, "1001")
 	var bucket int
-	if _, err := fmt.Sscanf(record.Read(m.db.Items("outbox")[0]).Text("pk"), "OUT#%d", &bucket); err != nil {
+	if _, err := fmt.Sscanf(record.Read(placed.db.Items("outbox")[0]).Text("pk"), "OUT#%d", &bucket); err != nil {
 		t.Fatal(err)
 	}
-	closed := errors.New("closed")
-	for name, fails := range map[string]map[string]error{
-		"both send":   {},
-		"ann fails":   {"ann": closed},
-		"ann refuses": {"ann": ledger.Permanent(closed)},
-		"both refuse": {"ann": ledger.Permanent(closed), "bob": ledger.Permanent(closed)},
+	dispatch := func(ctx context.Context, s cookbook.Shop) {
+		for range 2 { // once more when another's lease is over
+			_ = s.SendBucket(ctx, bucket)
+			time.Sleep(afterTheLease)
+		}
+	}
+	place := func(ctx context.Context, s cookbook.Shop) {
+		for s.Place(ctx, "1001", "lamp") != nil {
+			time.Sleep(afterTheLease)
+		}
+	}
+	closed, no := errors.New("closed"), ledger.Permanent(errors.New("no"))
+	for name, tc := range map[string]struct {
+		market       *market
+		ann          func(context.Context, cookbook.Shop)
+		toAnn, toBob error // what the warehouse answers
+	}{
+		"two dispatchers":                         {placed, dispatch, nil, nil},
+		"two dispatchers, one fails":              {placed, dispatch, closed, nil},
+		"two dispatchers, both are refused":       {placed, dispatch, no, no},
+		"the shop and a dispatcher":               {empty, place, nil, nil},
+		"the shop fails, and a dispatcher":        {empty, place, closed, nil},
+		"the shop is refused, and a dispatcher":   {empty, place, no, nil},
+		"the shop, and a dispatcher that refuses": {empty, place, nil, no},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := explore.Config{
-				Server: m.db.Server(), Schedules: 2_000, Samples: 200,
+				Server: tc.market.db.Server(), Schedules: 150, Samples: 25, // the cheapest of many
 				Faults:  explore.Faults{Late: 1, Twice: 1, Unheard: 1, Deaths: 1, Total: 2},
 				Moments: []time.Duration{time.Minute + 10*time.Second}, Moves: 1,
 			}
+			if *long {
+				cfg.Schedules, cfg.Samples = 20_000, 1_000
+			}
 			explore.Test(t, cfg, func(s *explore.Schedule) {
-				for _, name := range []string{"ann", "bob"} {
+				for i, name := range []string{"ann", "bob"} {
 					s.Caller(name, func(ctx context.Context, p *explore.Process) {
-						locks, err := ledger.New(p.Client(), "locks", &ledger.Config{Now: p.Now, Rand: p.Rand(), MaxAttempts: 1_000})
-						if err != nil {
+						run, answer := tc.ann, tc.toAnn
+						if i > 0 {
+							run, answer = dispatch, tc.toBob
+						}
+						shop := cookbook.Shop{DB: p.Client(), Orders: "orders", Outbox: "outbox", Tries: 1_000, Send: func(_ context.Context, key, _ string) error {
+							return p.Do(key, func() error { return answer })
+						}}
+						var err1, err2 error
+						shop.Seen, err1 = ledger.New(p.Client(), "seen", &ledger.Config{Now: p.Now, Rand: p.Rand(), MaxAttempts: 1_000})
+						shop.Locks, err2 = ledger.New(p.Client(), "locks", &ledger.Config{Now: p.Now, Rand: p.Rand(), MaxAttempts: 1_000})
+						if err := errors.Join(err1, err2); err != nil {
 							t.Error(err)
 						}
-						shop := cookbook.Shop{DB: p.Client(), Outbox: "outbox", Locks: locks, Tries: 1_000, Send: func(_ context.Context, key, _ string) error {
-							return p.Do(key, func() error { return fails[name] })
-						}}
-						for range 2 { // bob comes once more when ann's lease is over
-							_ = shop.SendBucket(ctx, bucket)
-							time.Sleep(afterTheLease)
-						}
+						run(ctx, shop)
 					})
 				}
-				s.Always(func(v *explore.View) error { return outboxHolds(v, false) })
-				s.End(func(v *explore.View) error { return outboxHolds(v, name != "ann fails") })
+				gone := false
+				s.Always(func(v *explore.View) error { return outboxHolds(v, &gone) })
 			})
 		})
 	}
 }
 
-// outboxHolds checks that the outbox has one whole row, waiting or dead, or none if the
-// message was sent; at the end none that waits.
-func outboxHolds(v *explore.View, end bool) error {
+// outboxHolds checks that an order has one whole row in the outbox, waiting or dead, or
+// that its message was sent; and that no row comes back.
+func outboxHolds(v *explore.View, gone *bool) error {
 	rows := v.Items("outbox")
-	if len(rows) > 1 {
-		return fmt.Errorf("%d rows of one message", len(rows))
+	if len(rows) > 1 || *gone && len(rows) > 0 {
+		return fmt.Errorf("revived: %v", rows)
 	}
 	for _, row := range rows {
 		if got := slices.Sorted(maps.Keys(row)); !slices.Equal(got, []string{"body", "key", "pk", "sk", "tries"}) {
-			return fmt.Errorf("revived: %v", got)
-		}
-		if pk := record.Read(row).Text("pk"); end && pk != "DEAD" {
-			return fmt.Errorf("it waits in %s at the end", pk)
+			return fmt.Errorf("not whole: %v", got)
 		}
 	}
-	if len(rows) == 0 && v.Effects()["ORDER:1001"] == 0 {
-		return errors.New("lost: neither sent nor kept")
+	if len(rows) == 0 && len(v.Items("orders")) > 0 {
+		if *gone = true; v.Effects()["ORDER:1001"] == 0 {
+			return errors.New("lost: neither sent nor kept")
+		}
 	}
 	return nil
 }
