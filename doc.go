@@ -32,7 +32,7 @@
 //
 //   - event: when something happened and which one it was; the outcome of a write
 //   - tzclock: local days, weeks and quiet hours in a time zone, across DST
-//   - schema: tables as Go values: created, written for CloudFormation, compared;
+//   - schema: tables as Go values: created, written for CloudFormation and Terraform, compared;
 //     IAM policies
 //   - record: what makes a record of your own safe to repeat
 //

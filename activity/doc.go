@@ -22,6 +22,10 @@
 // then read the activities of all customers. A [Match] with an Actor finds what an
 // actor did in one scope.
 //
+// If persons must be erased, make the person the scope: [Store.Erase] reads the table
+// and finds every row. [Store.EraseActor] reads an index, which may lag: it can find
+// nothing, and then returns no error.
+//
 // # Item
 //
 // Each activity is one row. Its sort key is the event that caused the activity:

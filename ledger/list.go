@@ -33,6 +33,17 @@ type Filter struct {
 	// Source is the first part of the keys, as it was given to [Key].
 	Source string
 
+	// Prefix is what the keys begin with, as they are stored. If the first part of the
+	// keys says whose they are, a prefix lists the keys of one customer. It needs the
+	// colon that ends the part: customer 17 is not customer 170.
+	//
+	//	part, err := ledger.Key(customer) // which escapes it
+	//	f := ledger.Filter{Prefix: part + ":"}
+	//
+	// It costs the same as without it: the keys are in no order, so List reads the
+	// whole table.
+	Prefix string
+
 	// ReadAtMost is the most rows to read, including those that do not meet the
 	// filter. It ends the listing without an error, and only Next says whether
 	// more may follow. Defaults to the whole table.
@@ -115,6 +126,7 @@ const cursorName = "List"
 const (
 	lives    = "NOT (" + expiredRow + ")"
 	sourced  = "(#pk = :source OR begins_with(#pk, :part))"
+	prefixed = "begins_with(#pk, :prefix)"
 	inStates = "attribute_exists(#claim) AND #state IN ("
 	unstated = "attribute_not_exists(#claim)" // an older system's row, which is done
 )
@@ -140,6 +152,13 @@ func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, err
 		source := escaper.Replace(f.Source)
 		values[":source"], values[":part"] = item.S(source), item.S(source+":")
 		clauses, names["#"+attrKey] = append(clauses, sourced), attrKey
+	}
+	if f.Prefix != "" {
+		if err := check.PartitionKey(pkg, "Filter.Prefix", f.Prefix); err != nil {
+			return nil, err
+		}
+		values[":prefix"] = item.S(f.Prefix)
+		clauses, names["#"+attrKey] = append(clauses, prefixed), attrKey
 	}
 	in.FilterExpression = aws.String(strings.Join(clauses, " AND "))
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names, values

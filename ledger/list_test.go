@@ -123,6 +123,8 @@ func TestListRefuses(t *testing.T) {
 		"an unknown state":  {ledger.Filter{States: []ledger.State{ledger.Done, "paused"}}, "Filter.States[1]"},
 		"fewer than none":   {ledger.Filter{ReadAtMost: -1}, "Filter.ReadAtMost"},
 		"a damaged cursor":  {ledger.Filter{Cursor: next[1:]}, "Filter.Cursor"},
+		"a prefix":          {ledger.Filter{Prefix: "a\xff"}, "Filter.Prefix"},
+		"a long prefix":     {ledger.Filter{Prefix: strings.Repeat("a", 2049)}, "Filter.Prefix"},
 		"of another action": {ledger.Filter{Cursor: mustClaim(t, store.Store, ledger.Request{Key: "k"}).Token()}, "Filter.Cursor"},
 	} {
 		unchanged, n := next, 0
@@ -163,6 +165,7 @@ func TestListIsAFilterOfAll(t *testing.T) {
 			}
 		}
 		f.Source = []string{"", "A", "AB", "a:b%", "a"}[rnd.IntN(5)]
+		f.Prefix = []string{"", "", "A", "A:", "A:old", "a%3Ab", "a:b%"}[rnd.IntN(7)]
 		want := slices.Collect(maps.Keys(all))
 		want = slices.DeleteFunc(want, func(key string) bool { return !meets(all[key], f) })
 		slices.Sort(want)
@@ -177,7 +180,7 @@ func TestListIsAFilterOfAll(t *testing.T) {
 func meets(r ledger.Record, f ledger.Filter) bool {
 	first, _, _ := strings.Cut(r.Key, ":")
 	source := strings.NewReplacer("%25", "%", "%3A", ":").Replace(first)
-	return (len(f.States) == 0 || slices.Contains(f.States, r.State)) && (f.Source == "" || f.Source == source)
+	return (len(f.States) == 0 || slices.Contains(f.States, r.State)) && (f.Source == "" || f.Source == source) && strings.HasPrefix(r.Key, f.Prefix)
 }
 
 func TestPrices(t *testing.T) {

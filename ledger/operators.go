@@ -167,8 +167,10 @@ var (
 // without a result. The key and its Source stay; [Operators.Forget] removes the
 // whole row.
 //
-// Keys name events, not persons. To be able to erase everything about a person,
-// store the keys with the person's orders or messages.
+// To be able to erase everything about a person, let the keys begin with the
+// person's opaque id, which [Filter].Prefix finds, or store the keys with the person's
+// orders or messages. A name or an address has no place in a key: it stays until the
+// row expires.
 //
 // A worker that holds the key loses the key: the worker gets [ErrLeaseLost],
 // and its result is not stored. A row that has expired and is not deleted yet

@@ -96,8 +96,8 @@ func (t Table) properties() map[string]any {
 	properties := map[string]any{
 		"TableName":                        t.Name,
 		"BillingMode":                      string(in.BillingMode),
-		"KeySchema":                        keyJSON(in.KeySchema),
-		"AttributeDefinitions":             definitionsJSON(in.AttributeDefinitions),
+		"KeySchema":                        keyJSON(in.KeySchema, "AttributeName", "KeyType"),
+		"AttributeDefinitions":             definitionsJSON(in.AttributeDefinitions, "AttributeName", "AttributeType"),
 		"DeletionProtectionEnabled":        t.DeletionProtection,
 		"PointInTimeRecoverySpecification": map[string]any{"PointInTimeRecoveryEnabled": t.PointInTimeRecovery},
 	}
@@ -117,18 +117,20 @@ func (t Table) properties() map[string]any {
 	return properties
 }
 
-func keyJSON(key []types.KeySchemaElement) []any {
+// keyJSON writes a key. The caller names what an element has.
+func keyJSON(key []types.KeySchemaElement, attribute, kind string) []any {
 	var elements []any
 	for _, element := range key {
-		elements = append(elements, map[string]any{"AttributeName": aws.ToString(element.AttributeName), "KeyType": string(element.KeyType)})
+		elements = append(elements, map[string]any{attribute: aws.ToString(element.AttributeName), kind: string(element.KeyType)})
 	}
 	return elements
 }
 
-func definitionsJSON(definitions []types.AttributeDefinition) []any {
+// definitionsJSON writes attributes. The caller names what one has.
+func definitionsJSON(definitions []types.AttributeDefinition, name, kind string) []any {
 	var attributes []any
 	for _, a := range definitions {
-		attributes = append(attributes, map[string]any{"AttributeName": aws.ToString(a.AttributeName), "AttributeType": string(a.AttributeType)})
+		attributes = append(attributes, map[string]any{name: aws.ToString(a.AttributeName), kind: string(a.AttributeType)})
 	}
 	return attributes
 }
@@ -138,7 +140,7 @@ func indexesJSON(indexes []types.GlobalSecondaryIndex) []any {
 	for _, index := range indexes {
 		list = append(list, map[string]any{
 			"IndexName":  aws.ToString(index.IndexName),
-			"KeySchema":  keyJSON(index.KeySchema),
+			"KeySchema":  keyJSON(index.KeySchema, "AttributeName", "KeyType"),
 			"Projection": map[string]any{"ProjectionType": string(index.Projection.ProjectionType)},
 		})
 	}

@@ -1,5 +1,5 @@
 // Package schema describes a table as one Go value, creates it, writes it for
-// CloudFormation, and compares it with what is deployed.
+// CloudFormation and Terraform, and compares it with what is deployed.
 //
 // Every store of this library gives its own definition, from its own
 // settings, and [Create] makes the tables of a service in one call:
@@ -9,7 +9,8 @@
 //	err := schema.Create(ctx, db, seen.Table(), limits.Table())
 //
 // If a stack makes the tables, [CloudFormation] writes the same definitions as
-// resources of the stack's template.
+// resources of the stack's template. [Terraform] writes them as resources of a
+// configuration.
 //
 // Stores may share a table. Definitions with the same name and the same key are
 // merged into one definition with all their indexes. Contradictions are
@@ -37,15 +38,16 @@
 //     indexes, a TTL or protection that the definition does not name, or another
 //     billing mode. Create switches nothing off.
 //   - [Diff] and [Verify] change nothing.
-//   - [CloudFormation] always gives the same JSON for the same definitions in
-//     the same order.
+//   - [CloudFormation] and [Terraform] always give the same JSON for the same
+//     definitions in the same order.
 //   - All contradictions are found before the first request is sent.
 //
 // # Least privilege
 //
 // Every store also names the IAM actions of each of its calls: those for a service,
 // and those that operators make by hand. [Policy] and [OperatorPolicy] make the
-// policies of a service's stores, for a CloudFormation template or with plain ARNs.
+// policies of a service's stores, for a CloudFormation template, for Terraform
+// ([PolicyDocument.Terraform]) or with plain ARNs.
 // With [Only] they grant the calls that the program makes and no others. So a worker
 // that only records activities may not delete them:
 //

@@ -36,8 +36,8 @@ type Table struct {
 	// table is created. An existing table without it is a mismatch.
 	DeletionProtection bool
 	// Retain keeps the table and its items when its stack is deleted or replaces
-	// the table. Only [CloudFormation] uses Retain: the deployed table does not
-	// show it.
+	// the table. Only [CloudFormation] and [Terraform] use Retain: the deployed table
+	// does not show it.
 	Retain bool
 	// KMSKey is the KMS key that encrypts the table: its id, its ARN, its alias or
 	// its alias's ARN. It is set when the table is created. An existing table

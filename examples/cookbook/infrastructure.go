@@ -3,6 +3,7 @@ package cookbook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -38,7 +39,7 @@ func (c Checkout) Tables() []schema.Table {
 }
 
 // WriteTemplate writes a CloudFormation template: the tables, and the policy for
-// the service's role, by the calls that the service makes. It needs no region and no credentials.
+// the service's role. It needs no region and no credentials.
 func WriteTemplate(w io.Writer) error {
 	c, err := NewCheckout(dynamodb.New(dynamodb.Options{})) // it sends nothing
 	if err != nil {
@@ -48,21 +49,50 @@ func WriteTemplate(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	policy, err := schema.Policy(schema.Only(c.Seen, "Do"), schema.Only(c.Days, "Take", "Refund"))
+	policy, err := c.policy()
 	if err != nil {
 		return err
 	}
-	verify, err := schema.DescribePolicy(c.Tables()...) // for Start
-	if err != nil {
-		return err
-	}
-	policy.Statement = append(policy.Statement, verify.Statement...)
 	resources["CheckoutPolicy"] = map[string]any{
 		"Type": "AWS::IAM::ManagedPolicy", "Properties": map[string]any{"PolicyDocument": policy},
 	}
+	return write(w, map[string]any{"AWSTemplateFormatVersion": "2010-09-09", "Resources": resources})
+}
+
+// policy grants the calls that the service makes.
+func (c Checkout) policy() (schema.PolicyDocument, error) {
+	policy, err1 := schema.Policy(schema.Only(c.Seen, "Do"), schema.Only(c.Days, "Take", "Refund"))
+	verify, err2 := schema.DescribePolicy(c.Tables()...) // for Start
+	policy.Statement = append(policy.Statement, verify.Statement...)
+	return policy, errors.Join(err1, err2)
+}
+
+// WriteTerraform writes the same for Terraform: checkout.tf.json.
+func WriteTerraform(w io.Writer) error {
+	c, err := NewCheckout(dynamodb.New(dynamodb.Options{}))
+	if err != nil {
+		return err
+	}
+	resources, err := schema.Terraform(c.Tables()...)
+	if err != nil {
+		return err
+	}
+	policy, err := c.policy()
+	if err != nil {
+		return err
+	}
+	text, err := policy.Terraform() // it refers to the tables
+	if err != nil {
+		return err
+	}
+	resources["aws_iam_policy"] = map[string]any{"checkout": map[string]any{"name": "checkout", "policy": text}}
+	return write(w, map[string]any{"resource": resources})
+}
+
+func write(w io.Writer, value any) error {
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
-	return out.Encode(map[string]any{"AWSTemplateFormatVersion": "2010-09-09", "Resources": resources})
+	return out.Encode(value)
 }
 
 // Start begins the service. It refuses tables that lack a part of their definition.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -20,28 +21,32 @@ import (
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-var update = flag.Bool("update", false, "write testdata/template.json")
+var update = flag.Bool("update", false, "write the files in testdata")
 
-// The template to the byte. Twice the same.
+// What is written, to the byte. Twice the same.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
-	const golden = "testdata/template.json"
-	for range 2 {
-		var got bytes.Buffer
-		if err := cookbook.WriteTemplate(&got); err != nil {
-			t.Fatal(err)
-		}
-		if *update {
-			if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+	for golden, write := range map[string]func(io.Writer) error{
+		"testdata/template.json":    cookbook.WriteTemplate,
+		"testdata/checkout.tf.json": cookbook.WriteTerraform,
+	} {
+		for range 2 {
+			var got bytes.Buffer
+			if err := write(&got); err != nil {
 				t.Fatal(err)
 			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), got.String()); diff != "" {
-			t.Errorf("-want +got\n%s", diff)
+			if *update {
+				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got.String()); diff != "" {
+				t.Errorf("%s: -want +got\n%s", golden, diff)
+			}
 		}
 	}
 }

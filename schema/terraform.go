@@ -1,0 +1,173 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/homeops/ddbpatterns/event"
+)
+
+// tfTable is the type of Terraform's resource.
+const tfTable = "aws_dynamodb_table"
+
+// Terraform returns the tables as resources of a Terraform configuration, in its JSON
+// syntax: a map of the one type aws_dynamodb_table to a map of the tables, whose names
+// are those of [LogicalID]. Definitions of one table are merged first ([Merge]). The
+// result is what stands under "resource" in a file whose name ends in .tf.json:
+//
+//	resources, err := schema.Terraform(seen.Table(), limits.Table())
+//	text, err := json.Marshal(map[string]any{"resource": resources})
+//
+// A reference to a table is aws_dynamodb_table.ShopOrdersTable.arn, for example. For
+// the policies of a service see [PolicyDocument.Terraform].
+//
+// Like that of [CloudFormation], the result consists of maps, slices, strings and
+// booleans, always gives the same JSON, and may be changed by the program. In the texts,
+// Terraform's template marks ${ and %{ are escaped: what a definition says is never
+// evaluated. A text that the program adds is a template unless the program escapes it.
+//
+// Table.Retain becomes lifecycle.prevent_destroy: Terraform refuses a plan that would
+// destroy the table. It does not guard a table that is removed from the configuration;
+// Table.DeletionProtection does.
+//
+// The resources are written for version 6.36 of the provider hashicorp/aws. Versions
+// before 6.29 refuse key_schema, which an index has.
+//
+// The error is an [*event.InputError] if a definition is invalid, or if two definitions
+// contradict each other. The error is the same if Table.KMSKey is an id or an alias other
+// than alias/aws/dynamodb: the provider accepts only the ARN of a key, and plans a change
+// at each run for the ARN of an alias. It is also the same if the name of an attribute is
+// not in Unicode's form NFC, because Terraform would write another name.
+func Terraform(tables ...Table) (map[string]any, error) {
+	merged, err := Merge(tables...)
+	if err != nil {
+		return nil, err
+	}
+	resources := map[string]any{}
+	for _, table := range merged {
+		if err := table.fitsTerraform(); err != nil {
+			return nil, err
+		}
+		resources[LogicalID(table.Name)] = escaped(table.arguments())
+	}
+	return map[string]any{tfTable: resources}, nil
+}
+
+// keyARNs matches the ARN of a KMS key.
+var keyARNs = regexp.MustCompile(`^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
+
+func (t Table) fitsTerraform() error {
+	if t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey) {
+		return event.BadInput(pkg, "table "+t.Name+" KMS key", fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey))
+	}
+	names := []string{t.TTL}
+	for _, a := range t.definitions() {
+		names = append(names, *a.AttributeName)
+	}
+	for _, name := range names {
+		if !norm.NFC.IsNormalString(name) {
+			return event.BadInput(pkg, "table "+t.Name, fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which would write it in Unicode's form NFC", name))
+		}
+	}
+	return nil
+}
+
+// arguments writes what Create asks for, as Terraform calls it. What is off is written,
+// too, so that a reader need not know the provider's defaults.
+func (t Table) arguments() map[string]any {
+	in := t.Input()
+	arguments := map[string]any{
+		"name":                        t.Name,
+		"billing_mode":                string(in.BillingMode),
+		"hash_key":                    t.Key.Partition.Name,
+		"attribute":                   definitionsJSON(in.AttributeDefinitions, "name", "type"),
+		"deletion_protection_enabled": t.DeletionProtection,
+		"point_in_time_recovery":      map[string]any{"enabled": t.PointInTimeRecovery},
+		"lifecycle":                   map[string]any{"prevent_destroy": t.Retain},
+	}
+	if t.Key.Sort.Name != "" {
+		arguments["range_key"] = t.Key.Sort.Name
+	}
+	if t.TTL != "" {
+		arguments["ttl"] = map[string]any{"attribute_name": t.TTL, "enabled": true}
+	}
+	if sse := in.SSESpecification; sse != nil {
+		encryption := map[string]any{"enabled": true} // without a key: by the one that AWS manages
+		if sse.KMSMasterKeyId != nil {
+			encryption["kms_key_arn"] = *sse.KMSMasterKeyId
+		}
+		arguments["server_side_encryption"] = encryption
+	}
+	var indexes []any
+	for _, index := range in.GlobalSecondaryIndexes {
+		indexes = append(indexes, map[string]any{
+			"name":            *index.IndexName,
+			"key_schema":      keyJSON(index.KeySchema, "attribute_name", "key_type"),
+			"projection_type": string(index.Projection.ProjectionType),
+		})
+	}
+	if indexes != nil {
+		arguments["global_secondary_index"] = indexes
+	}
+	return arguments
+}
+
+// literal escapes what Terraform would evaluate in a string.
+var literal = strings.NewReplacer("${", "$${", "%{", "%%{")
+
+// escaped escapes the strings of a JSON value, in place. The names of a map's members
+// are never evaluated.
+func escaped(value any) any {
+	switch value := value.(type) {
+	case string:
+		return literal.Replace(value)
+	case []any: // of blocks, which are maps
+		for _, block := range value {
+			escaped(block)
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = escaped(value[name])
+		}
+	}
+	return value
+}
+
+// Terraform returns the policy as the text of an argument such as policy of
+// aws_iam_policy, beside the resources of [Terraform]: the ARNs of tables and indexes
+// become references to these resources, so that Terraform creates the tables first. For
+// tables of another configuration call [PolicyDocument.In] before. What Terraform would
+// evaluate otherwise is escaped, such as IAM's own ${aws:username}.
+//
+// The error is an [*event.InputError] if an ARN that does not name a table has a pseudo
+// parameter of CloudFormation.
+func (d PolicyDocument) Terraform() (string, error) {
+	statements := make([]any, len(d.Statement))
+	for i, s := range d.Statement {
+		actions, resources := make([]string, len(s.Action)), make([]string, len(s.Resource))
+		for j, action := range s.Action {
+			actions[j] = literal.Replace(action)
+		}
+		for j, arn := range s.Resource {
+			name, ours := strings.CutPrefix(string(arn), tableARN)
+			table, index, _ := strings.Cut(name, "/")
+			switch {
+			case ours && index == "":
+				resources[j] = fmt.Sprintf("${%s.%s.arn}", tfTable, LogicalID(table))
+			case ours:
+				resources[j] = fmt.Sprintf("${%s.%s.arn}/%s", tfTable, LogicalID(table), literal.Replace(index))
+			case strings.Contains(string(arn), "${AWS::"):
+				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation; In replaces them")
+			default:
+				resources[j] = literal.Replace(string(arn))
+			}
+		}
+		statements[i] = map[string]any{"Effect": literal.Replace(s.Effect), "Action": actions, "Resource": resources}
+	}
+	text, err := json.Marshal(map[string]any{"Version": d.Version, "Statement": statements})
+	return string(text), err
+}
