@@ -5,13 +5,12 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // Add counts an event, without a cap.
 type Add struct {
 	Key   string
-	Event event.Event // it counts on its local day
+	Event event.Event // it counts in its window
 	// Weight is how much the event counts, 1 to 1,000,000,000,000. It has no
 	// default: 1 counts calls. For an event that adds nothing to the count, do
 	// not call Add.
@@ -32,11 +31,11 @@ type Total struct {
 	// granted again.
 	Refunded bool
 
-	// Used is the day's count after the call, with this event if it counts; or
+	// Used is the window's count after the call, with this event if it counts; or
 	// [Unknown].
 	Used     int64
-	Day      tzclock.Date // the event's local day
-	ResetsAt time.Time    // the end of that day
+	StartsAt time.Time // the first instant of the event's window, in the store's zone
+	ResetsAt time.Time // its end, which is the first instant of the next window
 }
 
 // Add counts the event once, however often it is delivered. Add and Take share
@@ -77,5 +76,5 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 }
 
 func (p place) total(outcome event.Outcome, used int64) Total {
-	return Total{Outcome: outcome, Used: used, Day: p.day, ResetsAt: p.end}
+	return Total{Outcome: outcome, Used: used, StartsAt: p.start, ResetsAt: p.end}
 }

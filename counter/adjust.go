@@ -21,7 +21,7 @@ type Adjust struct {
 	// To is the weight that the event holds from now on, 1 to
 	// 1,000,000,000,000. Call Refund if the event is to hold nothing.
 	To int64
-	// Cap is how much may be used a day. It must not be negative. It limits an
+	// Cap is how much may be used in a window. It must not be negative. It limits an
 	// Adjust only if To is more than From: the cap never refuses an Adjust that
 	// frees room. The Grant's Cap and Remaining refer to this Cap: if it is 0,
 	// both are 0. The Grant's Used does not depend on Cap.

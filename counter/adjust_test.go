@@ -40,7 +40,7 @@ func TestAdjust(t *testing.T) {
 		adjust := counter.Adjust{Key: chat, Event: ev, From: tc.from, To: tc.to, Cap: 20}
 		for _, outcome := range []event.Outcome{event.Created, event.Duplicate} {
 			want := counter.Grant{
-				OK: tc.ok, Total: counter.Total{Outcome: outcome, Used: tc.used, Day: day, ResetsAt: tzclock.Stockholm.End(day)}, Cap: 20, Remaining: 20 - tc.used,
+				OK: tc.ok, Total: counter.Total{Outcome: outcome, Used: tc.used, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: tzclock.Stockholm.End(day)}, Cap: 20, Remaining: 20 - tc.used,
 			}
 			if !tc.ok {
 				want.Outcome = 0

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/backfill"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -23,21 +24,28 @@ import (
 // row soon after the update, unless the new TTL lies more than five years in the
 // past.
 //
-// Errors: the row's date is not a day, its count is not a whole number, or the
-// row has no room for the TTL.
+// A row of another [Config].Window has a TTL, because only this package writes such
+// rows. So Backfill is for a Store whose Window is [Day].
+//
+// Errors: an [*event.InputError] for a Store with another Window. A row without a TTL
+// whose date is not a day, whose count is not a whole number, or which has no room
+// for the TTL.
 //
 // The update costs 1 WCU for each KB of the row.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
+	if s.cfg.Window != Day {
+		return nil, false, event.BadInput(pkg, "Config.Window", "must be Day: older systems have rows of days")
+	}
 	row = s.names.Read(row)
+	if item.HasTTL(row, attrTTL) {
+		return nil, false, nil
+	}
 	day, err := tzclock.ParseDate(item.Text(row, attrDate))
 	if err == nil {
 		_, err = s.readCounts(row)
 	}
 	if err != nil {
 		return nil, false, s.wrap("Backfill", fmt.Errorf("the row is not the count of a day: %v", err)) // not wrapped: what is stored is nobody's bad input
-	}
-	if item.HasTTL(row, attrTTL) {
-		return nil, false, nil
 	}
 	ttl := item.N(s.zone.End(day).Add(s.cfg.Retention).Unix())
 	in, ok, err := backfill.Update(s.names.Stored, s.table, row, []string{attrScope, attrDate}, ddb.Item{attrTTL: ttl}, attrDate)

@@ -40,12 +40,20 @@ func TestBackfill(t *testing.T) {
 	}
 	for name, it := range map[string]ddb.Item{
 		"no day":   {"chatId": item.S(chat), "date": item.S("PROFILE")},
+		"a month":  {"chatId": item.S(chat), "date": item.S("2026-03")},
 		"no count": {"chatId": item.S(chat), "date": item.S("2026-03-29"), "count": item.S("two")},
 	} {
 		if in, lacks, err := e.Backfill(it); err == nil || lacks || in != nil {
 			t.Errorf("%s: %v, %v", name, lacks, err)
 		}
 	}
+	monthly := ddb.Item{"chatId": item.S(chat), "date": item.S("2026-03"), "count": item.N(1), "ttl": item.N(1775426400)}
+	if in, lacks, err := e.Backfill(monthly); in != nil || lacks || err != nil {
+		t.Errorf("a row of another Window: %v, %v", lacks, err)
+	}
+	months := open(t, counter.Config{Window: counter.Month})
+	_, _, err := months.Backfill(row(nil))
+	wantBad(t, err, "Config.Window")
 
 	longer := open(t, counter.Config{Retention: 30 * 24 * time.Hour, Names: map[string]string{"ttl": "expires"}})
 	it := row(nil)

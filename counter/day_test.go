@@ -25,17 +25,17 @@ func TestRedeliveryAfterMidnight(t *testing.T) {
 	sent := time.Date(2026, 3, 29, 21, 59, 30, 0, time.UTC) // 23:59:30
 	ev := message(t, sent, 1)
 	e.now = sent.Add(10 * time.Second)
-	if grant := e.take(t, ev, 1); !grant.OK || grant.Outcome != event.Created || grant.Day != day {
+	if grant := e.take(t, ev, 1); !grant.OK || grant.Outcome != event.Created || dayOf(grant) != day {
 		t.Fatalf("before midnight: %+v", grant)
 	}
 	e.now = sent.Add(5 * time.Minute)
-	if grant := e.take(t, ev, 1); !grant.OK || grant.Outcome != event.Duplicate || grant.Day != day {
+	if grant := e.take(t, ev, 1); !grant.OK || grant.Outcome != event.Duplicate || dayOf(grant) != day {
 		t.Errorf("after midnight: %+v", grant)
 	}
 	if count := e.get(t, day.AddDays(1)); count.Used != 0 {
 		t.Errorf("the next day: %v", count)
 	}
-	if grant := e.take(t, message(t, e.now, 2), 1); !grant.OK || grant.Day != day.AddDays(1) {
+	if grant := e.take(t, message(t, e.now, 2), 1); !grant.OK || dayOf(grant) != day.AddDays(1) {
 		t.Errorf("another on the next day: %+v", grant)
 	}
 }
@@ -65,10 +65,10 @@ func TestDaysOfClockChanges(t *testing.T) {
 		at, ends := instant(t, tc.at), instant(t, tc.ends)
 		e.now = at
 		grant := e.take(t, message(t, at, i), 100)
-		if grant.Day.String() != tc.day || !grant.ResetsAt.Equal(ends) {
-			t.Errorf("%s: day %s until %s, want %s until %s", tc.at, grant.Day, grant.ResetsAt.UTC(), tc.day, ends)
+		if dayOf(grant).String() != tc.day || !grant.ResetsAt.Equal(ends) {
+			t.Errorf("%s: day %s until %s, want %s until %s", tc.at, dayOf(grant), grant.ResetsAt.UTC(), tc.day, ends)
 		}
-		if got, want := ttl(t, e, grant.Day), ends.Add(7*24*time.Hour).Unix(); got != want {
+		if got, want := ttl(t, e, dayOf(grant)), ends.Add(7*24*time.Hour).Unix(); got != want {
 			t.Errorf("%s: ttl %d, want %d", tc.at, got, want)
 		}
 	}
@@ -194,7 +194,7 @@ func TestSweepChangesNoAnswer(t *testing.T) {
 			}
 			used := func(want int64) {
 				t.Helper()
-				if count, err := s.Get(t.Context(), chat, day); err != nil || count.Used != want {
+				if count, err := s.Get(t.Context(), chat, noon); err != nil || count.Used != want {
 					t.Errorf("Get at %s, swept %v: %+v, %v, want %d", now, sweep, count, err, want)
 				}
 			}

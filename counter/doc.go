@@ -1,7 +1,8 @@
-// Package counter counts and limits how much each key uses on each local day:
-// three answers a day for each customer, fifty exports a day for each tenant. It
-// does not limit requests by the second or the minute: its window is a day. Each
-// recorded event makes the day's row larger, and so makes every write of the row
+// Package counter counts and limits how much each key uses in each window of the
+// calendar: three answers a day for each customer, fifty exports an hour for each
+// tenant. The window is a local day or, by [Config].Window, an hour, a week or a
+// month. The package does not limit requests by the second or the minute. Each
+// recorded event makes the window's row larger, and so makes every write of the row
 // more expensive.
 //
 //	limits, err := counter.New(db, "limits", tzclock.Stockholm, nil)
@@ -14,25 +15,32 @@
 // [Store.Refund] gives back what was taken. [Store.Adjust] settles a hold: a
 // weight that was taken before the final weight was known.
 //
-// The day is the local day of the event in the store's zone, never the day of
-// the processing: an order of Monday 23:59 counts for Monday, even if it is
+// The window is that of the event in the store's zone, never that of the
+// processing: an order of Monday 23:59 counts for Monday, even if it is
 // delivered again on Tuesday.
+//
+// For two limits at once, such as 100 an hour and 1,000 a month, call [TakeAll] with a
+// store of each window: it takes from both or from none.
 //
 // # The row
 //
 //	┌────────────────┬─────────────────┐
 //	│ chatId (S)     │ date (S)        │  names configurable
 //	├────────────────┼─────────────────┤
-//	│ "customer-42"  │ "2026-03-29"    │  the event's local day
+//	│ "customer-42"  │ "2026-03-29"    │  the event's window: see below
 //	├────────────────┴─────────────────┤
 //	│ count     N  what is used        │
 //	│ updatedAt S  of the last write   │
-//	│ ttl       N  end of day + 7 days │  or Config.Retention; Unix seconds, set by every write
+//	│ ttl       N  its end + 7 days    │  or Config.Retention; Unix seconds, set by every write
 //	│ recorded  N  events below        │
 //	│ e_01KMW…  S  "1~kQ0hF3vbl2E"     │  an event: weight ~ nonce
 //	│ e_01KMX…  S  "=7~c2Vjb25kLS0"    │  one that was settled
 //	│ e_01KMY…  S  "-2~Zm9vYmFyYmE"    │  one that was refunded
 //	└──────────────────────────────────┘
+//
+// The date of an hour is like "2026-11-23T14+0100", with the offset from UTC, because
+// one hour comes twice when clocks go back. A week's is like "2026-W48", a month's
+// like "2026-11". So stores of all Windows may share a table.
 //
 // An entry begins as held. It may be settled once, and it may be refunded, which is
 // final. If a refund comes before its Take ([Refund].Tombstone), the entry begins
@@ -72,7 +80,7 @@
 //     refunded, plus what [Store.AddUnkeyed] and other systems added.
 //   - An event whose row may have expired is refused with [event.ErrTooOld] and
 //     never counted again. The row expires 7 days (or [Config].Retention) after
-//     the end of its day, and the refusals begin [Config].MaxSkew before that. A
+//     the end of its window, and the refusals begin [Config].MaxSkew before that. A
 //     row that only an older system wrote has an earlier ttl: midnight UTC at the
 //     start of its date, plus 7 days. In Stockholm that is 22 or 23 hours
 //     earlier, and in a zone eight hours west of UTC it is 32 hours earlier. So
@@ -87,8 +95,8 @@
 //   - Reading with [Store.Get] before counting is a race.
 //   - An erased event ([Store.Erase]) counts again when it is delivered again.
 //   - All writers of a key must have the same zone and the same tzdata. If two
-//     writers differ, one event may fall on two days, and be granted and
-//     counted once on each. Keys of one table may have different zones. When a
+//     writers differ, one event may fall into two windows, and be granted and
+//     counted once in each. Keys of one table may have different zones. When a
 //     country changes its rules for clocks, give all writers the new data
 //     before the change comes into force.
 //   - In a global table with eventual consistency, each Region judges by its
@@ -97,7 +105,7 @@
 //     may be lost. Write a key in one Region only. Conditions hold across
 //     Regions only with multi-Region strong consistency.
 //
-// All events of a key on one day are stored in one item. DynamoDB writes an
+// All events of a key in one window are stored in one item. DynamoDB writes an
 // item below 1 KB at most about 1,000 times a second.
 //
 // # In a transaction of one's own
@@ -120,12 +128,15 @@
 //
 //	Take, Add, Adjust, Refund, AddUnkeyed   1 request, 1 WCU
 //	Refund that comes first, a Tombstone    2 requests, 2 WCU
+//	TakeAll                                 1 request, 2 WCU for each item
 //	TakeItem, AdjustItem, RefundItem        2 WCU in the caller's transaction
 //	Get                                     1 request, 1 RCU
 //	Erase of one row                        2 requests, 1 RCU, 1 WCU
 //
 // About 25 further events in the row add 1 WCU to each write; fewer if the weights
-// have many digits. A refused write costs as much as one that succeeds. A write
+// have many digits. So a month in which one key has 7,000 events costs some 280 WCU a
+// write in the end, and a million units in all; count it by day or hour, or with
+// [Store.AddUnkeyed], which records nothing. A refused write costs as much as one that succeeds. A write
 // that meets a transaction on the row, or another Region's write, is sent again,
 // up to 5 times, with pauses of at most 0.62 seconds in all: 1 request each.
 //
@@ -136,6 +147,6 @@
 //   - The service, on the table: GetItem, UpdateItem
 //   - Operators (Erase), on the table: BatchWriteItem, Query
 //
-// A transaction with a TakeItem, an AdjustItem or a RefundItem needs
+// TakeAll, and a transaction with a TakeItem, an AdjustItem or a RefundItem, need
 // UpdateItem.
 package counter

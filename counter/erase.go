@@ -8,15 +8,16 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Erase deletes the key's rows of all days, and returns how many rows it deleted.
+// Erase deletes the key's rows of all windows, also those of stores with another
+// [Config].Window on the same table, and returns how many rows it deleted.
 // After an error, call Erase again to delete the rest. A write during Erase may
 // create a row that stays, without what Erase has deleted. So call Erase until it
 // returns 0. A request of Erase that the network delays deletes what stands when it
 // arrives, even after Erase has returned.
 //
-// Erased events are forgotten: today's limit begins anew, and a redelivered event
+// Erased events are forgotten: the current limit begins anew, and a redelivered event
 // counts again. Call Erase when you expect no more events of the key, or leave the
-// deletion to the TTL: a row expires [Config].Retention after the end of its day.
+// deletion to the TTL: a row expires [Config].Retention after the end of its window.
 //
 // Errors: an [*event.InputError] for an invalid key; otherwise the errors of
 // the API, or an error if DynamoDB leaves rows unprocessed, 10 times or until

@@ -32,7 +32,7 @@ func TestErase(t *testing.T) {
 	}
 	e.erase(t, chat, 0)
 	for _, key := range []string{chat + "4", "-10012", chat + "#2026-03-29"} {
-		if count, err := e.Get(t.Context(), key, day); err != nil || count.Used != 1 {
+		if count, err := e.Get(t.Context(), key, noon); err != nil || count.Used != 1 {
 			t.Errorf("%s: %+v, %v", key, count, err)
 		}
 	}

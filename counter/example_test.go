@@ -29,7 +29,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	count, err := limits.Get(ctx, "ann", tzclock.Stockholm.Date(time.Now()))
+	count, err := limits.Get(ctx, "ann", time.Now())
 	fmt.Println(count.Used, err)
 
 	_, err = counter.New(db, "limits", tzclock.Zone{}, nil)
@@ -160,7 +160,7 @@ func ExampleStore_Add() {
 	}
 	for range 2 {
 		total, err := limits.Add(ctx, counter.Add{Key: "acme", Event: ev, Weight: 12})
-		fmt.Println(total.Outcome, total.Used, total.Day, err)
+		fmt.Println(total.Outcome, total.Used, total.StartsAt.Format(time.DateOnly), err)
 	}
 	// Output:
 	// created 12 2026-03-29 <nil>
@@ -185,14 +185,13 @@ func ExampleStore_AddUnkeyed() {
 func ExampleStore_Get() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
-	day := tzclock.Stockholm.Date(sentAt)
 	if _, err := limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "page views", At: sentAt, Weight: 5}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	today, err := limits.Get(ctx, "page views", day)
+	today, err := limits.Get(ctx, "page views", sentAt)
 	fmt.Println(today.Used, today.UpdatedAt.Format(time.RFC3339), err)
-	yesterday, err := limits.Get(ctx, "page views", day.AddDays(-1))
+	yesterday, err := limits.Get(ctx, "page views", sentAt.AddDate(0, 0, -1))
 	fmt.Println(yesterday.Used, err)
 	// Output:
 	// 5 2026-03-29T10:30:05Z <nil>
@@ -207,9 +206,6 @@ func exampleStore(ctx context.Context) *counter.Store {
 	_, limits := exampleTables(ctx)
 	return limits
 }
-
-// exampleDay is that of sentAt in Stockholm.
-var exampleDay = tzclock.Stockholm.Date(sentAt)
 
 // exampleTables are the limits, and orders by id.
 func exampleTables(ctx context.Context) (*dynamodb.Client, *counter.Store) {

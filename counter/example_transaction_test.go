@@ -89,7 +89,7 @@ func ExampleStore_TakeItem() {
 		fmt.Println(id, answer, err)
 	}
 	for _, key := range []string{"ann", "all customers"} {
-		count, err := limits.Get(ctx, key, exampleDay)
+		count, err := limits.Get(ctx, key, sentAt)
 		fmt.Println(key, count.Used, err)
 	}
 	// Output:

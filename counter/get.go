@@ -7,40 +7,47 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Count is the count of a day.
+// Count is the count of a window.
 type Count struct {
 	Used      int64
 	Recorded  int64     // events in the row, refunded ones included
 	UpdatedAt time.Time // of the last write; zero if Get finds no row or no updatedAt
 }
 
+// lastMilli is the end of the year 9999, the last of a row's name.
+const lastMilli = 253402300799999
+
 const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
 var getNames = item.Names(attrCount, attrRecorded, attrUpdatedAt, attrTTL)
 
-// Get returns the count of a key and day, with a consistent read. The count is
-// zero if the day has no row, or only an expired row that DynamoDB has not
-// deleted yet. A row with the earlier ttl of an older system counts for
-// [Config].Retention after its day, as for Take, unless DynamoDB deletes the
-// row sooner.
+// Get returns the count of a key in the window of an instant, with a consistent
+// read: of the current window for time.Now(). The count is zero if the window has no
+// row, or only an expired row that DynamoDB has not deleted yet. A row with the
+// earlier ttl of an older system counts for [Config].Retention after its day, as for
+// Take, unless DynamoDB deletes the row sooner.
+//
+// Errors: an [*event.InputError] for an invalid key, and for an instant before 1970
+// or beyond the year 9999.
 //
 // Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each 4 KB.
-func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, error) {
+func (s *Store) Get(ctx context.Context, key string, at time.Time) (Count, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return Count{}, err
 	}
-	if err := check.Date(pkg, "day", day); err != nil {
-		return Count{}, err
+	if at.Before(time.UnixMilli(0)) || at.After(time.UnixMilli(lastMilli)) {
+		return Count{}, event.BadInput(pkg, "at", "must be an instant from 1970 to 9999")
 	}
+	w := s.windowOf(at)
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:                aws.String(s.table),
-		Key:                      s.rowKey(key, item.S(day.String())),
+		Key:                      s.rowKey(key, w.date),
 		ConsistentRead:           aws.Bool(true),
 		ProjectionExpression:     aws.String(getProjection),
 		ExpressionAttributeNames: getNames,
@@ -48,7 +55,7 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 	if err != nil {
 		return Count{}, s.wrap("Get", err)
 	}
-	if s.expired(out.Item, day) {
+	if s.expired(out.Item, w) {
 		return Count{}, nil
 	}
 	c, err := s.readCounts(out.Item)
@@ -65,7 +72,7 @@ func (s *Store) Get(ctx context.Context, key string, day tzclock.Date) (Count, e
 // expired reports whether the row is past its TTL and past the TTL that every
 // write here gives it. An older system's TTL may come first; Take continues
 // such a row.
-func (s *Store) expired(row ddb.Item, day tzclock.Date) bool {
+func (s *Store) expired(row ddb.Item, w *window) bool {
 	now := s.cfg.Now()
-	return item.Expired(row, attrTTL, now) && !now.Before(s.zone.End(day).Add(s.cfg.Retention))
+	return item.Expired(row, attrTTL, now) && !now.Before(w.expiry)
 }

@@ -129,7 +129,7 @@ func TestUpdatedAtOfAnotherType(t *testing.T) {
 	if grant := e.take(t, message(t, noon, 2), 1); grant.OK || grant.Used != 1 {
 		t.Errorf("above the cap: %+v", grant)
 	}
-	if count, err := e.Get(t.Context(), chat, day); err == nil || count != (counter.Count{}) {
+	if count, err := e.Get(t.Context(), chat, noon); err == nil || count != (counter.Count{}) {
 		t.Errorf("Get = %v, %v, want an error", count, err)
 	}
 }

@@ -61,7 +61,7 @@ func (e *env) take(t testing.TB, ev event.Event, most int64) counter.Grant {
 
 func (e *env) get(t testing.TB, day tzclock.Date) counter.Count {
 	t.Helper()
-	count, err := e.Get(t.Context(), chat, day)
+	count, err := e.Get(t.Context(), chat, tzclock.Stockholm.Start(day))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +85,9 @@ func wantBad(t testing.TB, err error, field string) {
 }
 
 var day = tzclock.Stockholm.Date(noon)
+
+// dayOf is the day whose count the grant has.
+func dayOf(g counter.Grant) tzclock.Date { return tzclock.Stockholm.Date(g.StartsAt) }
 
 // write is a call that writes.
 type write struct {

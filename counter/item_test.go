@@ -100,6 +100,7 @@ func TestNewRefuses(t *testing.T) {
 			func(a *args) { a.cfg.Retention = -1 }, func(a *args) { a.cfg.Retention = Retention - time.Second },
 			func(a *args) { a.cfg.Retention = Retention + time.Millisecond },
 		},
+		"Config.Window":  {func(a *args) { a.cfg.Window = -1 }, func(a *args) { a.cfg.Window = Month + 1 }},
 		"Config.MaxSkew": {func(a *args) { a.cfg.MaxSkew = -1 }, func(a *args) { a.cfg.MaxSkew = 25 * time.Hour }},
 	} {
 		for i, change := range spoil {

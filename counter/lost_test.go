@@ -44,7 +44,7 @@ func TestAddUnkeyed(t *testing.T) {
 	e := open(t, counter.Config{})
 	for i := range int64(3) {
 		total, err := e.AddUnkeyed(t.Context(), counter.AddUnkeyed{Key: chat, At: noon, Weight: 2})
-		want := counter.Total{Outcome: event.Created, Used: 2 * (i + 1), Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+		want := counter.Total{Outcome: event.Created, Used: 2 * (i + 1), StartsAt: tzclock.Stockholm.Start(day), ResetsAt: tzclock.Stockholm.End(day)}
 		if err != nil || total != want {
 			t.Errorf("AddUnkeyed = %+v, %v, want %+v", total, err, want)
 		}

@@ -41,7 +41,7 @@ func TestOtherNames(t *testing.T) {
 		cancelled, _ := errors.AsType[*types.TransactionCanceledException](err)
 		grant, err = take.Outcome(cancelled.CancellationReasons[0])
 		note(grant, err)
-		count, err := e.Get(ctx, chat, tzclock.UTC.Date(noon))
+		count, err := e.Get(ctx, chat, noon)
 		note(count, err)
 		total, err = e.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "other", At: noon, Weight: 1})
 		note(total, err)

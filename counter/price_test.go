@@ -41,7 +41,7 @@ func TestPrices(t *testing.T) {
 			return err
 		}},
 		{Func: "Store.Get", Call: func(ctx context.Context) error {
-			_, err := e.Get(ctx, chat, day)
+			_, err := e.Get(ctx, chat, noon)
 			return err
 		}},
 		{Func: "Store.Adjust", Call: func(ctx context.Context) error {
@@ -61,6 +61,10 @@ func TestPrices(t *testing.T) {
 				return []types.TransactWriteItem{must(e.TakeItem(counter.Take{Key: "bought", Event: message(t, noon, 1), Weight: 1, Cap: 3})).Item}
 			},
 		},
+		{Func: "TakeAll", Call: func(ctx context.Context) error {
+			_, err := counter.TakeAll(ctx, takeOf(e.Store, "bought", message(t, noon, 2)), takeOf(e.Store, "another", message(t, noon, 2)))
+			return err
+		}},
 		{
 			Func: "Store.AdjustItem", Actions: func() []types.TransactWriteItem {
 				return []types.TransactWriteItem{must(e.AdjustItem(counter.Adjust{Key: chat, Event: held, From: 1, To: 1})).Item}
@@ -72,6 +76,7 @@ func TestPrices(t *testing.T) {
 			},
 		},
 		{Func: "Store.Get", Never: "UpdateItem", Why: "it adds a duration"},
+		{Func: "TakeAll", Never: "UpdateItem", Why: "it adds a duration"},
 		{Func: "Store.Erase", Call: func(ctx context.Context) error {
 			_, err := e.Erase(ctx, "bought")
 			return err

@@ -23,7 +23,7 @@ func TestRefundMakesRoomForOthersOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantTotal := counter.Total{Outcome: want, Refunded: true, Used: 2, Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+		wantTotal := counter.Total{Outcome: want, Refunded: true, Used: 2, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: tzclock.Stockholm.End(day)}
 		if diff := cmp.Diff(wantTotal, total); diff != "" {
 			t.Errorf("refund %d (-want +got):\n%s", i, diff)
 		}
@@ -77,7 +77,7 @@ func TestAdd(t *testing.T) {
 	add := counter.Add{Key: chat, Event: message(t, noon, 1), Weight: 1e12}
 	for _, want := range []event.Outcome{event.Created, event.Duplicate} {
 		total, err := e.Add(t.Context(), add)
-		if err != nil || total.Outcome != want || total.Used != 1e12 || total.Day != day || total.Refunded {
+		if err != nil || total.Outcome != want || total.Used != 1e12 || !total.StartsAt.Equal(tzclock.Stockholm.Start(day)) || total.Refunded {
 			t.Errorf("Add = %+v, %v, want %v", total, err, want)
 		}
 	}

@@ -84,7 +84,7 @@ func TestNoRoomBelowZero(t *testing.T) {
 		{"settled before, and asked for as it was taken", take(settled, 1, 0), 0, true},
 		{"settled before", adjust(settled, 1, 2, 0), 0, true},
 	} {
-		want := counter.Grant{OK: tc.ok, Total: counter.Total{Used: -5, Day: day, ResetsAt: tzclock.Stockholm.End(day)}, Cap: tc.most, Remaining: tc.most}
+		want := counter.Grant{OK: tc.ok, Total: counter.Total{Used: -5, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: tzclock.Stockholm.End(day)}, Cap: tc.most, Remaining: tc.most}
 		if tc.ok {
 			want.Outcome = event.Duplicate
 		}

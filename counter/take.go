@@ -11,11 +11,11 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Take asks for room under a daily cap.
+// Take asks for room under the cap of a window, such as a day.
 type Take struct {
 	Key   string      // what the limit is for: a customer, a tenant
-	Event event.Event // the event that asks; it counts on its local day
-	// Cap is how much may be used a day. A Cap of 0 grants nothing new. The Cap
+	Event event.Event // the event that asks; it counts in its window
+	// Cap is how much may be used in a window. A Cap of 0 grants nothing new. The Cap
 	// must not be negative. Events of weight 1 alone cannot reach a Cap above
 	// [Config].MaxRecorded, because the row is full before that ([ErrFull]).
 	Cap int64

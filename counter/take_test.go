@@ -21,13 +21,13 @@ func TestTakeUpToTheCap(t *testing.T) {
 	midnight := time.Date(2026, 3, 30, 0, 0, 0, 0, tzclock.Stockholm.Location())
 	for i := int64(1); i <= 3; i++ {
 		want := counter.Grant{
-			OK: true, Total: counter.Total{Outcome: event.Created, Used: i, Day: day, ResetsAt: midnight}, Cap: 3, Remaining: 3 - i,
+			OK: true, Total: counter.Total{Outcome: event.Created, Used: i, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: midnight}, Cap: 3, Remaining: 3 - i,
 		}
 		if diff := cmp.Diff(want, e.take(t, message(t, noon, i), 3)); diff != "" {
 			t.Errorf("take %d (-want +got):\n%s", i, diff)
 		}
 	}
-	want := counter.Grant{Total: counter.Total{Used: 3, Day: day, ResetsAt: midnight}, Cap: 3}
+	want := counter.Grant{Total: counter.Total{Used: 3, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: midnight}, Cap: 3}
 	if diff := cmp.Diff(want, e.take(t, message(t, noon, 4), 3)); diff != "" {
 		t.Errorf("above the cap (-want +got):\n%s", diff)
 	}
@@ -201,10 +201,12 @@ func TestBadInputSendsNothing(t *testing.T) {
 	wantBad(t, err, "Tombstone")
 	_, err = s.Erase(t.Context(), "")
 	wantBad(t, err, "key")
-	_, err = s.Get(t.Context(), "", day)
+	_, err = s.Get(t.Context(), "", noon)
 	wantBad(t, err, "key")
-	_, err = s.Get(t.Context(), chat, tzclock.Date{Year: 2026, Month: 2, Day: 30})
-	wantBad(t, err, "day")
+	for _, at := range []time.Time{{}, time.Unix(0, -1), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(1<<62, 0)} {
+		_, err = s.Get(t.Context(), chat, at)
+		wantBad(t, err, "at")
+	}
 	for field, adds := range map[string][]counter.AddUnkeyed{
 		"Key":    {{At: noon, Weight: 1}},
 		"At":     {{Key: chat, Weight: 1}},
@@ -232,7 +234,7 @@ func TestErrorsNameMethodAndTableButNoKey(t *testing.T) {
 	const key = "person@example.com"
 	for _, call := range append(writes(t, s, key, noon), []write{
 		{"Erase", func() error { return failed(s.Erase(t.Context(), key)) }},
-		{"Get", func() error { return failed(s.Get(t.Context(), key, day)) }},
+		{"Get", func() error { return failed(s.Get(t.Context(), key, noon)) }},
 	}...) {
 		err := call.do()
 		if err == nil || !strings.HasPrefix(err.Error(), "counter: "+call.name+" on table no-such-table: ") || strings.Contains(err.Error(), "person") {

@@ -30,7 +30,7 @@ func TestRefundThatComesFirst(t *testing.T) {
 		var total counter.Total
 		var err error
 		cost := e.db.Meter(func() { total, err = e.Refund(t.Context(), tombstone(ev, 5)) })
-		want := counter.Total{Outcome: tc.outcome, Refunded: true, Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+		want := counter.Total{Outcome: tc.outcome, Refunded: true, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: tzclock.Stockholm.End(day)}
 		if diff := cmp.Diff(want, total); err != nil || diff != "" || cost.Requests != tc.requests {
 			t.Errorf("refund %d: %v after %v (-want +got):\n%s", i, err, cost, diff)
 		}

@@ -14,7 +14,7 @@ import (
 // By its nonce, the action recognizes its own write. Send it only within
 // [Config].MaxSkew after it was made. Later than that, make a new TakeItem: its
 // Outcome is Duplicate if the first TakeItem has taken effect. DynamoDB refuses two
-// actions on one item, so a transaction cannot have two TakeItems of one key and day.
+// actions on one item, so a transaction cannot have two TakeItems of one key and window.
 //
 // If the action was refused, Outcome returns what Take would have answered. If First
 // is true, an earlier transaction with the same action took effect as a whole, and
@@ -36,8 +36,12 @@ func (s *Store) TakeItem(t Take) (*record.Action[Grant], error) {
 	if err != nil {
 		return nil, err
 	}
-	refused := func(row record.Item) (Grant, error) { return s.refusedTake(w, t.Cap, row) }
-	return action(s, w, in, w.committed(t.Cap), refused), nil
+	return s.takeAction(w, in, t.Cap), nil
+}
+
+func (s *Store) takeAction(w keyed, in *dynamodb.UpdateItemInput, most int64) *record.Action[Grant] {
+	refused := func(row record.Item) (Grant, error) { return s.refusedTake(w, most, row) }
+	return action(s, w, in, w.committed(most), refused)
 }
 
 // AdjustItem returns the Adjust as an action of a transaction, as TakeItem does. So

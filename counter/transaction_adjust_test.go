@@ -28,7 +28,7 @@ func TestAdjustItem(t *testing.T) {
 			t.Fatal(reasons)
 		}
 		want := counter.Grant{
-			OK: true, Total: counter.Total{Outcome: event.Created, Used: counter.Unknown, Day: day, ResetsAt: tzclock.Stockholm.End(day)}, Cap: 20, Remaining: counter.Unknown,
+			OK: true, Total: counter.Total{Outcome: event.Created, Used: counter.Unknown, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: tzclock.Stockholm.End(day)}, Cap: 20, Remaining: counter.Unknown,
 		}
 		if diff := cmp.Diff(want, i.Committed()); diff != "" || !i.Committed().First() {
 			t.Errorf("Committed (-want +got):\n%s", diff)

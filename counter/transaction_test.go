@@ -71,7 +71,7 @@ func TestTakeItem(t *testing.T) {
 		t.Fatal(reasons)
 	}
 	want := counter.Grant{
-		OK: true, Total: counter.Total{Outcome: event.Created, Used: counter.Unknown, Day: day, ResetsAt: tzclock.Stockholm.End(day)}, Cap: 3, Remaining: counter.Unknown,
+		OK: true, Total: counter.Total{Outcome: event.Created, Used: counter.Unknown, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: tzclock.Stockholm.End(day)}, Cap: 3, Remaining: counter.Unknown,
 	}
 	if diff := cmp.Diff(want, i.Committed()); diff != "" || !i.Committed().First() {
 		t.Errorf("Committed (-want +got):\n%s", diff)
@@ -135,7 +135,7 @@ func TestTakeItemRefused(t *testing.T) {
 		t.Errorf("a refunded event: %+v, %v", grant, err)
 	}
 	// No row: DynamoDB shows none, and there is no cap for it.
-	if grant, err := refused(counter.Take{Key: "another", Event: first, Weight: 1}); err != nil || !grant.Refused() || grant.Used != 0 || grant.Day != day {
+	if grant, err := refused(counter.Take{Key: "another", Event: first, Weight: 1}); err != nil || !grant.Refused() || grant.Used != 0 || !grant.StartsAt.Equal(tzclock.Stockholm.Start(day)) {
 		t.Errorf("cap 0: %+v, %v", grant, err)
 	}
 }
@@ -154,7 +154,7 @@ func TestRefundItem(t *testing.T) {
 	if reasons := e.transact(t, i.Item, e.order("1")); reasons != nil {
 		t.Fatal(reasons)
 	}
-	want := counter.Total{Outcome: event.Created, Refunded: true, Used: counter.Unknown, Day: day, ResetsAt: tzclock.Stockholm.End(day)}
+	want := counter.Total{Outcome: event.Created, Refunded: true, Used: counter.Unknown, StartsAt: tzclock.Stockholm.Start(day), ResetsAt: tzclock.Stockholm.End(day)}
 	if diff := cmp.Diff(want, i.Committed()); diff != "" {
 		t.Errorf("Committed (-want +got):\n%s", diff)
 	}

@@ -16,7 +16,7 @@ import (
 // AddUnkeyed counts something that has no identity of its own.
 type AddUnkeyed struct {
 	Key string
-	At  time.Time // when it happened; it counts on the local day of At
+	At  time.Time // when it happened; it counts in the window of At
 	// Weight is how much it counts, 1 to 1,000,000,000,000. It has no default: 1
 	// counts calls.
 	Weight int64

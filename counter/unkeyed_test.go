@@ -77,7 +77,7 @@ func TestAddUnkeyedIsNeverRepeated(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			addUnkeyed(t, ctx, tc.fault.Do.String(), s, tc.unknown)
-			if count, err := s.Get(t.Context(), chat, day); err != nil || count.Used != tc.counted {
+			if count, err := s.Get(t.Context(), chat, noon); err != nil || count.Used != tc.counted {
 				t.Errorf("%s: Get = %v, %v, want %d", tc.fault.Do, count, err, tc.counted)
 			}
 		})
@@ -94,7 +94,7 @@ func TestAddUnkeyedByAnAPIThatDropsOptions(t *testing.T) {
 	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem"})
 	db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "UpdateItem", Nth: 2, Times: -1})
 	addUnkeyed(t, t.Context(), "throttled after a lost reply", s, true)
-	if count, err := s.Get(t.Context(), chat, day); err != nil || count.Used != 1 {
+	if count, err := s.Get(t.Context(), chat, noon); err != nil || count.Used != 1 {
 		t.Errorf("Get = %v, %v, want 1", count, err)
 	}
 	db.Heal()

@@ -15,12 +15,12 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// place is the row of a key and local day, and the method and the time of a
+// place is the row of a key and window, and the method and the time of a
 // write to it.
 type place struct {
 	op  string
 	key string
-	*localDay
+	*window
 	now time.Time
 }
 
@@ -31,14 +31,14 @@ func (s *Store) placeOf(op, key string, at, now time.Time) (place, error) {
 	if err := check.PartitionKey(pkg, "Key", key); err != nil {
 		return place{}, err
 	}
-	d := s.dayOf(at)
-	if err := check.TTL(pkg, "Event", d.expiry); err != nil {
+	w := s.windowOf(at)
+	if err := check.TTL(pkg, "Event", w.expiry); err != nil {
 		return place{}, err
 	}
-	if !now.Before(d.expiry.Add(-s.cfg.MaxSkew)) {
-		return place{}, s.wrap(op, fmt.Errorf("the row of the day %s may have expired: %w", d.day, event.ErrTooOld))
+	if !now.Before(w.expiry.Add(-s.cfg.MaxSkew)) {
+		return place{}, s.wrap(op, fmt.Errorf("the row of %s may have expired: %w", w.name, event.ErrTooOld))
 	}
-	return place{op: op, key: key, localDay: d, now: now}, nil
+	return place{op: op, key: key, window: w, now: now}, nil
 }
 
 // keyed is a write of an event, once, under its own nonce.
@@ -136,8 +136,8 @@ func (s *Store) record(w keyed, expression, condition string) *dynamodb.UpdateIt
 	return in
 }
 
-func (s *Store) rowKey(key string, day types.AttributeValue) ddb.Item {
-	return ddb.Item{attrScope: item.S(key), attrDate: day}
+func (s *Store) rowKey(key string, date types.AttributeValue) ddb.Item {
+	return ddb.Item{attrScope: item.S(key), attrDate: date}
 }
 
 // send returns the count after the write, or the row that refused it.

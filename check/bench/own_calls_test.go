@@ -52,7 +52,7 @@ var ownCalls = []ownCall{
 		return err
 	}, guregu.take},
 	{"counter.Get", func(ctx context.Context, s stores) error {
-		_, err := s.counter.Get(ctx, "-100123", tzclock.Stockholm.Date(noon))
+		_, err := s.counter.Get(ctx, "-100123", noon)
 		return err
 	}, guregu.count},
 	{"activity.Record", func(ctx context.Context, s stores) error {

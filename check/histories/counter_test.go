@@ -248,9 +248,8 @@ func said(out any, err error) any {
 }
 
 func (s *counterStory) read(c *caller, key string) *call {
-	day := tzclock.UTC.Date(s.days[key])
 	return &call{caller: c, key: key, in: counts{}, do: func(ctx context.Context) any {
-		count, err := s.stores[c.id].Get(ctx, "chat", day)
+		count, err := s.stores[c.id].Get(ctx, "chat", s.days[key])
 		if err != nil {
 			return nil
 		}

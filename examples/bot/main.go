@@ -167,7 +167,7 @@ func show(ctx context.Context, out io.Writer, w *Worker) error {
 	}
 	fmt.Fprintln(out, "bot-limits")
 	for _, day := range []tzclock.Date{{Year: 2026, Month: 3, Day: 10}, {Year: 2026, Month: 3, Day: 11}} {
-		count, err := w.Limits.Get(ctx, chat, day)
+		count, err := w.Limits.Get(ctx, chat, tzclock.Stockholm.Start(day))
 		if err != nil {
 			return err
 		}

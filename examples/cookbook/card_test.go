@@ -53,7 +53,7 @@ func TestAChargeWithoutATimeCountsOnce(t *testing.T) {
 		}
 		var used int64
 		for back := range 3 {
-			day, err := spent.Get(t.Context(), "card_ann", tzclock.UTC.Date(time.Now()).AddDays(-back))
+			day, err := spent.Get(t.Context(), "card_ann", time.Now().AddDate(0, 0, -back))
 			if err != nil {
 				t.Error(err)
 			}

@@ -56,7 +56,7 @@ func kept(t *testing.T, id string, cents int64) (h cookbook.Hold) {
 // wantUsed compares what ann's day holds.
 func wantUsed(t *testing.T, s cookbook.Spending, want int64) {
 	t.Helper()
-	day, err := s.Days.Get(t.Context(), "ann", tzclock.Stockholm.Date(placed))
+	day, err := s.Days.Get(t.Context(), "ann", placed)
 	if day.Used != want || err != nil {
 		t.Errorf("ann's day holds %d cents, want %d; %v", day.Used, want, err)
 	}

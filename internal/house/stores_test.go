@@ -189,7 +189,7 @@ func validOf(t *testing.T, of reflect.Type, name string) reflect.Value {
 	case []event.Event:
 		v.Set(reflect.ValueOf([]event.Event{recordtest.Event(t, noon, "fields")}))
 	case time.Time:
-		if name == "At" || name == "Of" || name == "of" {
+		if name == "At" || name == "Of" || name == "of" || name == "at" {
 			v.Set(reflect.ValueOf(noon))
 		}
 	case tzclock.Date:

@@ -185,7 +185,7 @@ func read(ctx context.Context, a *app.App, of profile.Household, at time.Time) (
 		slices.SortFunc(g.Rows, func(x, y row) int { return cmp.Or(cmp.Compare(y.Sum, x.Sum), cmp.Compare(x.Name, y.Name)) })
 	}
 	for _, l := range []limit{{"Replies", of.Scope, 0, worker.RepliesADay}, {"Answers", of.Scope + "#answers", 0, worker.AnswersADay}} {
-		count, err := a.Limits.Get(ctx, l.key, today)
+		count, err := a.Limits.Get(ctx, l.key, at)
 		if err != nil {
 			return household{}, err
 		}

@@ -23,7 +23,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/worker"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 const chat = -1002123456789
@@ -259,7 +258,7 @@ func (b *bench) atOnce(all ...queue.Message) {
 // wantTaken compares what is taken of a limit today.
 func (b *bench) wantTaken(key string, want int64) {
 	b.t.Helper()
-	count, err := b.Limits.Get(b.t.Context(), key, tzclock.Stockholm.Date(b.now))
+	count, err := b.Limits.Get(b.t.Context(), key, b.now)
 	if err != nil || count.Used != want {
 		b.t.Errorf("%d of %s are used, %v, want %d", count.Used, key, err, want)
 	}

@@ -163,7 +163,7 @@ func (w *Worker) day(ctx context.Context, d delivery, m msg) error {
 		if err != nil {
 			return err
 		}
-		count, err := w.Limits.Get(ctx, toBotKey(p.User), day)
+		count, err := w.Limits.Get(ctx, toBotKey(p.User), w.Zone.Start(day))
 		if err == nil {
 			_, err = w.Prefs.Observe(ctx, ema.Observe{Subject: p.User, Metric: InteractionFrequency, Event: ev, Value: float64(count.Used)})
 		}

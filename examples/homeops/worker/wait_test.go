@@ -10,7 +10,6 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // errLost is a message that was sent though the reply was lost.
@@ -71,9 +70,8 @@ func TestALongWaitIsInTheQueue(t *testing.T) {
 		if r := wantUnchanged(t, b, b.again(text)); len(b.sender.Sent()) != 1 {
 			t.Errorf("%q: sent %v, %+v", text, b.sender.Sent(), r)
 		}
-		day := tzclock.Stockholm.Date(b.now)
-		replies, err := b.Limits.Get(t.Context(), chatKey, day)
-		answers, err2 := b.Limits.Get(t.Context(), chatKey+"#answers", day)
+		replies, err := b.Limits.Get(t.Context(), chatKey, b.now)
+		answers, err2 := b.Limits.Get(t.Context(), chatKey+"#answers", b.now)
 		if err != nil || err2 != nil || replies.Used+answers.Used != 1 {
 			t.Errorf("%q: %d replies and %d answers of the day are used, %v, %v", text, replies.Used, answers.Used, err, err2)
 		}

@@ -1,0 +1,196 @@
+package counter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/record"
+)
+
+// mostItems is how many actions a transaction can have.
+const mostItems = 100
+
+// TakeOf is a Take of one of the stores of [TakeAll].
+type TakeOf struct {
+	Store *Store
+	Take  Take
+}
+
+// TakeAll takes all of the items or, if one has no room, none of them: so an event is
+// counted against the cap of the hour and that of the month, or against the caps of
+// a customer and of the customer's company. The Grant at index i answers items[i].
+//
+// Either every Grant is OK, or at least one is Refused, and this call has taken
+// nothing. In the second case, the Grant of an item that was not at fault is the
+// zero Grant: nothing was decided about it. An item that holds already, because
+// an earlier call took it, is OK and a Duplicate, and TakeAll takes the others. So
+// after an error make the same call again. If an event was refunded, its Grant is
+// Refused, and TakeAll takes none of the others.
+//
+// The Used and Remaining of what this call took are [Unknown], because a committed
+// transaction returns no count.
+//
+// All stores must have the same api, because one transaction is sent. No two items
+// may be of the same row, that is of one table, key and window: DynamoDB refuses two
+// actions on one item. TakeAll sends the transaction again, up to 5 times, if it
+// meets another one on one of the rows, or DynamoDB has no capacity for a row.
+//
+// Errors: an [*event.InputError], whose Field is such as "items[1].Weight", for no
+// items, for more than 100, and as for Take; the errors of Take, of the first item
+// that has one. After an error of an item, this call has taken nothing. After any
+// other error the outcome is open: make the same call again.
+//
+// Price: 1 request, 4 WCU. That is the price of two items: 2 WCU for each item
+// and KB of its row, also if it is refused. If some items hold already, the others
+// are sent again, for 1 request and their price.
+func TakeAll(ctx context.Context, items ...TakeOf) ([]Grant, error) {
+	if len(items) == 0 || len(items) > mostItems {
+		return nil, event.BadInput(pkg, "items", "must be 1 to 100, the most that a transaction can have")
+	}
+	all := taking{grants: make([]Grant, len(items)), rows: map[[3]string]int{}}
+	for i, of := range items {
+		if err := all.join(i, of); err != nil {
+			return nil, err
+		}
+	}
+	for len(all.left) > 0 {
+		if err := all.transact(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return all.grants, nil
+}
+
+// taking is a TakeAll under way.
+type taking struct {
+	api    record.API
+	tables []string
+	rows   map[[3]string]int // the item of each table, key and window
+	token  string
+	sent   int
+
+	grants []Grant
+	left   []share // what is not answered yet
+}
+
+// share is the action of an item, by its index.
+type share struct {
+	index  int
+	action *record.Action[Grant]
+}
+
+// join checks an item, and makes its action.
+func (a *taking) join(i int, of TakeOf) error {
+	bad := func(field, reason string) error {
+		return event.BadInput(pkg, fmt.Sprintf("items[%d].%s", i, field), reason)
+	}
+	s := of.Store
+	if s == nil {
+		return bad("Store", "must not be nil")
+	}
+	w, in, err := s.taking("TakeAll", of.Take)
+	if input, ok := errors.AsType[*event.InputError](err); ok {
+		return bad(input.Field, input.Reason)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case i == 0:
+		a.api, a.token = s.own, w.entry.nonce
+	case !same(a.api, s.own):
+		return bad("Store", "must have the api of the other stores, because one transaction is sent")
+	}
+	row := [3]string{s.table, w.key, w.name}
+	if other, twice := a.rows[row]; twice {
+		return bad("Take", fmt.Sprintf("must not be of the same row as items[%d]: a transaction cannot have two actions on one row", other))
+	}
+	a.rows[row] = i
+	a.tables = append(a.tables, s.table)
+	a.left = append(a.left, share{i, s.takeAction(w, in, of.Take.Cap)})
+	return nil
+}
+
+// same reports whether two clients are the same. One that cannot be compared is taken
+// for the same.
+func same(a, b record.API) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	if !x.Comparable() || !y.Comparable() {
+		return x.Type() == y.Type()
+	}
+	return a == b
+}
+
+// transact sends what is left, and keeps as left what turns out not to be answered.
+func (a *taking) transact(ctx context.Context) error {
+	a.sent++
+	in := &dynamodb.TransactWriteItemsInput{
+		// The same token after a conflict, so that what took effect counts as that.
+		ClientRequestToken: aws.String(fmt.Sprintf("%s-%d", a.token, a.sent)),
+	}
+	for _, it := range a.left {
+		in.TransactItems = append(in.TransactItems, it.action.Item)
+	}
+	err := ddb.RetryIf(ctx, ddb.Busy, func() error {
+		_, err := a.api.TransactWriteItems(ctx, in)
+		return err
+	})
+	if err == nil {
+		for _, it := range a.left {
+			a.grants[it.index] = it.action.Committed()
+		}
+		a.left = nil
+		return nil
+	}
+	reasons, cancelled := ddb.Cancelled(err)
+	before := len(a.left)
+	if !cancelled || len(reasons) != before || ddb.Busy(err) {
+		return a.wrap(err)
+	}
+	if err := a.answer(reasons); err != nil {
+		return err
+	}
+	if len(a.left) == before {
+		return a.wrap(err)
+	}
+	return nil
+}
+
+// answer reads why the transaction was cancelled. If an item is refused, nothing is
+// left to send.
+func (a *taking) answer(reasons []types.CancellationReason) error {
+	refused := false
+	var rest []share
+	for n, it := range a.left {
+		g, err := it.action.Outcome(reasons[n])
+		switch {
+		case err != nil:
+			return err
+		case g.OK, g.Refused():
+			a.grants[it.index] = g
+			refused = refused || g.Refused()
+		default:
+			rest = append(rest, it)
+		}
+	}
+	if refused {
+		rest = nil
+	}
+	a.left = rest
+	return nil
+}
+
+func (a *taking) wrap(err error) error {
+	slices.Sort(a.tables)
+	return ddb.Wrap(pkg, "TakeAll", strings.Join(slices.Compact(a.tables), ", "), err)
+}
