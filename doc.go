@@ -11,6 +11,7 @@
 //	write to DynamoDB and store the answer in one transaction            ledger.DoTx
 //	handle each message at most once: better lost than twice             ledger.MarkSeen
 //	limit a customer to N orders, or to an amount, each calendar day     counter.Take
+//	limit requests or tokens by the second, minute or hour               limit.Take
 //	hold an amount and settle it when the final amount is known          counter.Adjust
 //	give back what a refunded charge has used of the limit               counter.Refund
 //	log who did what and when                                            activity.Record
@@ -40,6 +41,7 @@
 //
 //   - ledger: idempotency keys: claim, work, store the answer, replay it
 //   - counter: limits and sums for each key and local day
+//   - limit: limits by the second, minute or hour; refusals without a request
 //   - activity: a log of who did what, in order of time
 //   - message: raw messages by conversation and number; is a conversation moving fast?
 //   - alias: phrases and the name that each stands for, cached

@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/limit"
 	"github.com/homeops/ddbpatterns/record"
 )
 
@@ -72,6 +73,7 @@ var kept = []row{
 var known = append(slices.Clone(kept), []row{
 	{as[*ledger.ResultError], Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*counter.WeightError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
+	{as[*limit.WeightError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
 	{as[*record.AddError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
 	{is(counter.ErrBelowZero), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(activity.ErrOthersStand), Verdict{Kind: Poison, Status: http.StatusConflict}},
@@ -86,6 +88,7 @@ var known = append(slices.Clone(kept), []row{
 
 	{is(activity.ErrRetracted), Verdict{Status: http.StatusOK}},
 	{as[*activity.ConflictError], Verdict{Status: http.StatusConflict}}, // what was recorded first stays
+	{is(limit.ErrForgotten), Verdict{Status: http.StatusOK}}, // it comes back with time
 	{is(counter.ErrFull), Verdict{Status: http.StatusTooManyRequests}},
 	{as[*ledger.DoneError], Verdict{Status: http.StatusOK}},
 	{is(ledger.ErrNotFound), Verdict{Status: http.StatusNotFound}},

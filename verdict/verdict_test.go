@@ -22,6 +22,7 @@ import (
 	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/limit"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
@@ -185,6 +186,9 @@ var values = map[string]error{
 	"counter.ErrNotFound":           counter.ErrNotFound,
 	"counter.ErrBelowZero":          counter.ErrBelowZero,
 	"counter.WeightError":           &counter.WeightError{},
+	"limit.ErrContended":            limit.ErrContended,
+	"limit.ErrForgotten":            limit.ErrForgotten,
+	"limit.WeightError":             &limit.WeightError{},
 	"activity.ConflictError":        &activity.ConflictError{},
 	"activity.ErrRetracted":         activity.ErrRetracted,
 	"activity.ErrNotFound":          activity.ErrNotFound,

@@ -24,7 +24,7 @@ func libraryCalls(t *testing.T) calls {
 	t.Helper()
 	all, lookup := packages(t)
 	needed := map[string]bool{}
-	for _, name := range strings.Fields("activity alias counter ema ledger memory message pattern record schema") {
+	for _, name := range strings.Fields("activity alias counter ema ledger limit memory message pattern record schema") {
 		needed[module+"/"+name] = true
 	}
 	c := calls{}

@@ -18,6 +18,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/limit"
 	"github.com/homeops/ddbpatterns/memory"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/pattern"
@@ -35,6 +36,7 @@ var taken = []string{
 	"ledger.List: Filter.Source",
 	"ledger.Reopen: Record.Attempts", "ledger.Reopen: Record.Fence", "ledger.Reopen: Record.Holder", "ledger.Reopen: Record.LastError",
 	"ledger.Reopen: Record.Nonce", "ledger.Reopen: Record.Source",
+	"limit.Get: Take.Event", "limit.Take: Take.Event", "limit.Wait: Take.Event", // a random one of the call
 	"own.Apply: Method", "own.ApplyAll: Method", "own.ApplyItem: Method", "own.Set: Method",
 }
 
@@ -86,6 +88,7 @@ func TestNilClients(t *testing.T) {
 		{"counter", "api", failure(counter.New(none, "limits", tzclock.UTC, nil))},
 		{"ema", "api", failure(ema.New(none, "records", nil))},
 		{"ledger", "api", failure(ledger.New(none, "seen", nil))},
+		{"limit", "api", failure(limit.New(none, "limits", nil))},
 		{"memory", "acts", failure(memory.New(nil, tzclock.UTC))},
 		{"message", "api", failure(message.New(none, "messages", nil))},
 		{"pattern", "api", failure(pattern.New(none, "records", tzclock.UTC, nil))},
@@ -137,7 +140,7 @@ func poisoned(v reflect.Value, name string) map[string]reflect.Value {
 			bad := reflect.New(v.Type()).Elem()
 			bad.Set(v)
 			bad.FieldByIndex(field.Index).Set(value)
-			if slices.Contains(shared, v.Type().Name()) && !strings.Contains(called, ".") {
+			if (slices.Contains(shared, v.Type().Name()) || v.Type() == reflect.TypeFor[limit.Take]()) && !strings.Contains(called, ".") {
 				called = v.Type().Name() + "." + called
 			}
 			all[called] = bad

@@ -19,7 +19,7 @@ import (
 const module = "github.com/homeops/ddbpatterns"
 
 // recordPackages have one record type each.
-var recordPackages = []string{"activity", "alias", "counter", "ema", "ledger", "memory", "message", "pattern"}
+var recordPackages = []string{"activity", "alias", "counter", "ema", "ledger", "limit", "memory", "message", "pattern"}
 
 // The house rules of CONTRIBUTING.md that the syntax of a file shows.
 var rules = []struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/limit"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/pattern"
 	"github.com/homeops/ddbpatterns/record"
@@ -48,6 +49,9 @@ var definitions = []struct {
 	}},
 	{"ema", func(t *testing.T, n names) (schema.Table, error) {
 		return defined(ema.New(recordtest.Silent(t), table, &ema.Config{Names: set(map[string]string{"pk": n.partition, "sk": n.sort})}))
+	}},
+	{"limit", func(t *testing.T, n names) (schema.Table, error) {
+		return defined(limit.New(recordtest.Silent(t), table, &limit.Config{Names: set(map[string]string{"pk": n.partition, "sk": n.sort, "ttl": n.ttl})}))
 	}},
 	{"record", func(t *testing.T, _ names) (schema.Table, error) {
 		return defined(record.New(recordtest.Silent(t), table, ratings, nil))

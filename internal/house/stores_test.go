@@ -23,6 +23,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/limit"
 	"github.com/homeops/ddbpatterns/memory"
 	"github.com/homeops/ddbpatterns/message"
 	"github.com/homeops/ddbpatterns/pattern"
@@ -71,11 +72,12 @@ func storesOn(t *testing.T, db client) map[string]schema.Store {
 	last, err9 := record.New(db, table, record.Kind[string]{Package: "own", Type: "OWN", Attributes: []string{"name"}, Decode: name}, &record.Config{Now: clock})
 	memories, err10 := memory.New(acts, tzclock.UTC)
 	people, err11 := seen.Operators(db)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11); err != nil {
+	rates, err12 := limit.New(db, table, &limit.Config{Now: clock})
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]schema.Store{
-		"activity": acts, "alias": book, "counter": limits, "ema": averages, "ledger": people, "memory": memories,
+		"activity": acts, "alias": book, "counter": limits, "ema": averages, "ledger": people, "limit": rates, "memory": memories,
 		"message": said, "pattern": habits, "own": last, "own, counted": counted,
 	}
 }
@@ -182,6 +184,10 @@ func validOf(t *testing.T, of reflect.Type, name string) reflect.Value {
 		}
 	case int, int64:
 		v.SetInt(2)
+	case time.Duration:
+		if name == "Per" {
+			v.Set(reflect.ValueOf(time.Minute))
+		}
 	case float64:
 		v.SetFloat(0.5)
 	case event.Event:

@@ -1,0 +1,120 @@
+package limit_test
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/limit"
+)
+
+// A hundred callers at the moment of release send what the limit admits, also if nobody
+// knows the key yet: then one asks first. Those that arrive before the first one of a key
+// that is at rest are sent again.
+func TestManyCallersAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := open(t, limit.Config{Now: time.Now})
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(5 * time.Millisecond), Times: -1})
+		for round := range 3 {
+			var grants atomic.Int64
+			cost := e.db.Meter(func() {
+				var all sync.WaitGroup
+				for range 100 {
+					all.Go(func() {
+						g, err := e.Take(t.Context(), ask(1))
+						if err != nil {
+							t.Error(err)
+						}
+						if g.OK {
+							grants.Add(1)
+						}
+					})
+				}
+				all.Wait()
+			})
+			if n := int(grants.Load()); n != 5 || cost.Requests > 3*n {
+				t.Errorf("round %d: %d grants with %d requests", round, n, cost.Requests)
+			}
+			time.Sleep(time.Second)
+		}
+		e.db.Heal()
+	})
+}
+
+// Config.Timeout bounds a call with all its tries, and a call that waits for the first
+// reply of another.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := open(t, limit.Config{Now: time.Now, Timeout: 200 * time.Millisecond})
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(time.Hour), Times: -1})
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				if g, err := e.Take(context.Background(), ask(1)); err == nil || g.OK {
+					t.Errorf("%+v, %v", g, err)
+				}
+			})
+		}
+		all.Wait()
+		want(t, "all of them", time.Since(began), 200*time.Millisecond)
+		e.db.Heal()
+	})
+}
+
+// What another process gives back is seen after DenyFor, and what this one gives back at
+// once.
+func TestDenyFor(t *testing.T) {
+	t.Parallel()
+	e := open(t, limit.Config{})
+	slow := func(weight int64) limit.Take {
+		a := ask(weight)
+		a.Limits[0].Per = time.Hour
+		return a
+	}
+	first := take(t, e.Store, slow(4)).Take
+	second := take(t, e.Store, slow(1)).Take
+	want(t, "none is left", take(t, e.Store, slow(1)).OK, false)
+	settle(t, e.other(t), first, 0)
+	cost := e.db.Meter(func() { want(t, "at once", take(t, e.Store, slow(1)).OK, false) })
+	cost.Want(t, dynamotest.Price{})
+	e.now = e.now.Add(time.Second)
+	want(t, "after DenyFor", take(t, e.Store, slow(4)).OK, true)
+	want(t, "none is left", take(t, e.Store, slow(1)).OK, false)
+	settle(t, e.Store, second, 0)
+	want(t, "what was given back here", take(t, e.Store, slow(1)).OK, true)
+}
+
+// A store remembers the keys that it used last, and forgets the others.
+func TestForgottenKeys(t *testing.T) {
+	t.Parallel()
+	e := open(t, limit.Config{})
+	var k kept
+	s, err := limit.New(record{e.db.Client(), &k}, e.table, &limit.Config{Now: func() time.Time { return e.now }, Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := func(n int) (requests int) {
+		k.silent = true
+		for i := range n {
+			a := ask(1)
+			a.Key = strconv.Itoa(i)
+			take(t, s, a)
+		}
+		k.silent, k.sent = false, nil
+		take(t, s, ask(1))
+		return len(k.sent)
+	}
+	granted(t, s, 5, ask(1))
+	for range 6 {
+		want(t, "a key that is used, after 4,000 others", others(4_000), 0)
+	}
+	want(t, "after 10,000 others", others(10_000), 1)
+}
