@@ -99,6 +99,8 @@ func countStep(adds bool) func(was, is rows, now time.Time) error {
 				return fmt.Errorf("the refunded %s became %s", stood, entry)
 			case stands && stood != entry && strings.HasPrefix(stood, "=") && !strings.HasPrefix(entry, "-"):
 				return fmt.Errorf("the settled %s became %s", stood, entry)
+			case stands && stood == "2" && entry == "=3" && num(r, "count") > mostUsed:
+				return fmt.Errorf("a hold rose to 3, and the count to %d, above the cap", num(r, "count"))
 			}
 		}
 		switch used := num(r, "count"); {
@@ -128,6 +130,9 @@ func expired(all rows, now time.Time) bool {
 func countTold(day time.Time) func(c call, told string, now rows) error {
 	return func(c call, told string, now rows) error {
 		held, r := entries(now)
+		if told == "another weight" && (strings.HasPrefix(c.name, "Take") || strings.HasPrefix(c.name, "Add")) {
+			return fmt.Errorf("%s was told that its event has another weight", c.name)
+		}
 		if !taken(told) || r == nil {
 			return nil
 		}
@@ -158,7 +163,7 @@ func TestCounter(t *testing.T) {
 		{name: "settled", seeds: before(take(day, 1), adjust(day, 1, 1))},
 		{name: "refunded", seeds: before(take(day, 1), refund(day, 1, false))},
 		{name: "tombstone", seeds: before(refund(day, 1, true))},
-		{name: "full", seeds: before(refund(day, 4, true), refund(day, 5, true), take(day, 6))},
+		{name: "full", seeds: before(refund(day, 4, true), refund(day, 5, true), refund(day, 6, true))},
 	}
 	s := counters(day, false, [][]call{
 		{take(day, 1), take(day, 2)},
@@ -173,7 +178,7 @@ func TestCounter(t *testing.T) {
 	})
 	s.starts = starts
 	t.Run("cap", s.prove)
-	s = counters(day, true, [][]call{{add(day, 1), take(day, 2)}, {add(day, 1), refund(day, 1, true)}, {add(day, 1), add(day, 2)}, {add(day, 1), add(day, 2), take(day, 3)}})
+	s = counters(day, true, [][]call{{add(day, 1), take(day, 2)}, {add(day, 1), refund(day, 1, true)}, {add(day, 1), add(day, 2)}, {add(day, 2), adjust(day, 1, 3)}, {add(day, 1), add(day, 2), take(day, 3)}})
 	s.starts = starts
 	t.Run("add", s.prove)
 

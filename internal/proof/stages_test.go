@@ -35,7 +35,7 @@ func losses(most int) explore.Faults {
 const exhausting = 6 * time.Second
 
 // controlled is how long a search for what is broken goes on.
-const controlled = 3 * time.Minute
+const controlled = 45 * time.Second
 
 // clockOff is how far a clock may be off, by which no rule may be broken.
 const clockOff = skew / 2
