@@ -90,10 +90,7 @@ type Config struct {
 	// seconds.
 	Timeout time.Duration
 
-	// Pollers is how many receive and work side by side in Run. Defaults to 1.
-	Pollers int
-
-	// Batch is how many messages a poller of Run receives at once, up to 10. They are
+	// Batch is how many messages Run receives at once, up to 10. They are
 	// worked on one after the other, and their visibility runs meanwhile. Defaults to 1.
 	Batch int
 
@@ -115,7 +112,7 @@ func (c *Config) filled(handle Handler) (own Config, err error) {
 		own.Log = warn
 	}
 	own.Lease, own.Timeout = cmp.Or(own.Lease, time.Minute), cmp.Or(own.Timeout, 30*time.Second)
-	own.Pollers, own.Batch = cmp.Or(own.Pollers, 1), cmp.Or(own.Batch, 1)
+	own.Batch = cmp.Or(own.Batch, 1)
 	bad := func(field, reason string, args ...any) (Config, error) {
 		return own, event.BadInput(pkg, field, fmt.Sprintf(reason, args...))
 	}
@@ -128,8 +125,6 @@ func (c *Config) filled(handle Handler) (own Config, err error) {
 		return bad("Config.Lease", "must be at least %v, is %v", shortest, own.Lease)
 	case own.Timeout < margin+shortest:
 		return bad("Config.Timeout", "must be at least %v, is %v", margin+shortest, own.Timeout)
-	case own.Pollers < 0:
-		return bad("Config.Pollers", "must not be negative, is %d", own.Pollers)
 	case own.Batch < 0 || own.Batch > 10:
 		return bad("Config.Batch", "must be 1 to 10, is %d", own.Batch)
 	case (own.Client == nil) != (own.URL == ""):

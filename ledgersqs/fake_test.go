@@ -152,7 +152,9 @@ type shop struct {
 	q    *fake
 	seen *ledger.Store
 	cfg  ledgersqs.Config
-	work func(ctx context.Context, m ledgersqs.Message, c *ledger.Claim) error
+
+	pollers int
+	work    func(ctx context.Context, m ledgersqs.Message, c *ledger.Claim) error
 
 	mu      sync.Mutex
 	shipped []string
@@ -215,7 +217,13 @@ func (s *shop) run(atMost time.Duration) {
 		}
 		cancel()
 	}()
-	if err := ledgersqs.Run(ctx, s.q, url, s.handler(), &s.cfg); err != nil {
-		s.t.Error(err)
+	var pollers sync.WaitGroup
+	for range max(1, s.pollers) {
+		pollers.Go(func() {
+			if err := ledgersqs.Run(ctx, s.q, url, s.handler(), &s.cfg); err != nil {
+				s.t.Error(err)
+			}
+		})
 	}
+	pollers.Wait()
 }

@@ -34,7 +34,7 @@ func TestEachOrderOnce(t *testing.T) {
 			for _, request := range []bool{false, true} {
 				synctest.Test(t, func(t *testing.T) {
 					s := newShop(t, ledger.Config{})
-					s.cfg.Pollers, s.cfg.Batch = 2, 3
+					s.pollers, s.cfg.Batch = 2, 3
 					s.q.send("a-1", "b-1", "a-2", "a-1", "a-1", "c-1")
 					s.q.fails = func(asked string, n int) (bool, bool) {
 						lost := asked == op && n == nth
@@ -234,6 +234,24 @@ func TestRunStopsSlowWork(t *testing.T) {
 	})
 }
 
+// Poll receives once.
+func TestPoll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, ledger.Config{})
+		poll := func() error { return ledgersqs.Poll(t.Context(), s.q, url, s.handler(), &s.cfg) }
+		s.q.send("a-1", "b-1")
+		if err := poll(); err != nil || s.q.left() != 1 {
+			t.Errorf("%v, %d left", err, s.q.left())
+		}
+		s.q.fails = func(string, int) (bool, bool) { return true, true }
+		if err := poll(); !errors.Is(err, errLost) || !strings.HasPrefix(err.Error(), "ledgersqs: ReceiveMessage: ") {
+			t.Errorf("%v", err)
+		}
+		want(t, "shipped", s.shipped, "a-1")
+	})
+}
+
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	keep := func(context.Context, ledgersqs.Message, error) error { return nil }
@@ -242,7 +260,6 @@ func TestBadInput(t *testing.T) {
 		"Config.Refused": nil,
 		"Config.Lease":   {Refused: keep, Lease: time.Second - 1},
 		"Config.Timeout": {Refused: keep, Timeout: 3*time.Second - 1},
-		"Config.Pollers": {Refused: keep, Pollers: -1},
 		"Config.Batch":   {Refused: keep, Batch: 11},
 		"Config.URL":     {Refused: keep, Client: newFake()},
 	} {
@@ -254,6 +271,7 @@ func TestBadInput(t *testing.T) {
 	wantBad(t, "handler", ledgersqs.Run(t.Context(), newFake(), url, nil, good))
 	wantBad(t, "url", ledgersqs.Run(t.Context(), newFake(), "", handle, good))
 	wantBad(t, "url", ledgersqs.Run(t.Context(), nil, url, handle, good))
+	wantBad(t, "url", ledgersqs.Poll(t.Context(), nil, url, handle, good))
 	if _, err := ledgersqs.Lambda(handle, good); err != nil {
 		t.Error(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -15,13 +14,12 @@ import (
 )
 
 const (
-	margin       = 2 * time.Second // between the end of the handler's context and that of the function
-	settling     = time.Second     // between the end of a lease and that of the function
-	shortest     = time.Second     // lease of a ledger
-	mostWait     = 11 * time.Hour  // SQS counts its 12 from the receive
-	longPoll     = 20 * time.Second
-	toAnswer     = 10 * time.Second // for a request to SQS, with its retries
-	afterTrouble = time.Second
+	margin   = 2 * time.Second // between the end of the handler's context and that of the function
+	settling = time.Second     // between the end of a lease and that of the function
+	shortest = time.Second     // lease of a ledger
+	mostWait = 11 * time.Hour  // SQS counts its 12 from the receive
+	longPoll = 20 * time.Second
+	toAnswer = 10 * time.Second // for a request to SQS, with its retries
 )
 
 var (
@@ -44,7 +42,8 @@ type returned struct {
 	wait time.Duration // until it should come again; 0 if nobody knows
 }
 
-// Run works on the messages of a queue until the context ends. Then it finishes the
+// Run works on the messages of a queue, one after the other, until the context ends. Call
+// it several times to have several worked on side by side. Then it finishes the
 // messages in hand, within Config.Timeout, and returns nil; what fails meanwhile comes
 // again at once, for another process. A request to SQS that fails is logged: a message
 // that was not deleted comes again, and its key is done. Run returns an
@@ -53,29 +52,43 @@ type returned struct {
 // Price: 1 request to SQS for each Batch that is received, or for 20 seconds without a
 // message, and 1 for each message that is done or delayed; and the Handler's.
 func Run(ctx context.Context, client API, url string, handle Handler, cfg *Config) error {
-	own, err := cfg.filled(handle)
-	switch {
-	case err != nil:
+	q, err := open(client, url, handle, cfg)
+	for err == nil && ctx.Err() == nil {
+		if lost := q.poll(ctx); lost != nil && ctx.Err() == nil {
+			q.Log(ctx, Message{}, lost)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+	}
+	return err
+}
+
+// Poll receives messages once, for which it waits 20 seconds at most, and works on them
+// as Run does. It is for a task that starts now and then. It returns the error of the
+// receive, or an [*event.InputError] for bad input.
+//
+// Price: that of Run, for one Batch.
+func Poll(ctx context.Context, client API, url string, handle Handler, cfg *Config) error {
+	q, err := open(client, url, handle, cfg)
+	if err != nil {
 		return err
-	case client == nil || url == "":
-		return event.BadInput(pkg, "url", "and client must be given")
+	}
+	return q.poll(ctx)
+}
+
+func open(client API, url string, handle Handler, cfg *Config) (*queue, error) {
+	own, err := cfg.filled(handle)
+	if err == nil && (client == nil || url == "") {
+		err = event.BadInput(pkg, "url", "and client must be given")
 	}
 	own.Client, own.URL = client, url
-	q := &queue{own, handle}
-	var pollers sync.WaitGroup
-	for range own.Pollers {
-		pollers.Go(func() {
-			for ctx.Err() == nil {
-				q.poll(ctx)
-			}
-		})
-	}
-	pollers.Wait()
-	return nil
+	return &queue{own, handle}, err
 }
 
 // poll receives messages, and works on them.
-func (q *queue) poll(ctx context.Context) {
+func (q *queue) poll(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, longPoll+toAnswer)
 	defer cancel()
 	out, err := q.Client.ReceiveMessage(asking, &sqs.ReceiveMessageInput{
@@ -83,15 +96,8 @@ func (q *queue) poll(ctx context.Context) {
 		MessageAttributeNames:       []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 	})
-	if err != nil && ctx.Err() == nil {
-		q.failed(ctx, "ReceiveMessage", Message{}, err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(afterTrouble):
-		}
-	}
 	if err != nil {
-		return
+		return fmt.Errorf("ledgersqs: ReceiveMessage: %w", err)
 	}
 	batch := make([]Message, len(out.Messages))
 	for i, m := range out.Messages {
@@ -105,6 +111,7 @@ func (q *queue) poll(ctx context.Context) {
 			q.delay(after, r)
 		}
 	}
+	return nil
 }
 
 // Lambda returns the function behind an event source mapping of a queue, for lambda.Start.

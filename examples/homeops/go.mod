@@ -2,7 +2,10 @@ module github.com/homeops/ddbpatterns/examples/homeops
 
 go 1.26.0
 
-replace github.com/homeops/ddbpatterns => ../../
+replace (
+	github.com/homeops/ddbpatterns => ../../
+	github.com/homeops/ddbpatterns/ledgersqs => ../../ledgersqs
+)
 
 require (
 	github.com/aws/aws-lambda-go v1.55.1
@@ -20,6 +23,7 @@ require (
 	github.com/chromedp/chromedp v0.23.0
 	github.com/google/go-cmp v0.7.0
 	github.com/homeops/ddbpatterns v0.0.0
+	github.com/homeops/ddbpatterns/ledgersqs v0.0.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/sony/gobreaker/v2 v2.4.0
 	golang.org/x/sync v0.24.0

@@ -315,7 +315,7 @@ func TestLedger(t *testing.T) {
 	t.Run("resumed", held.prove)
 	locked := *s
 	locked.starts, locked.step = starts[:4], written
-	locked.calls = [][]call{{locks("Lock1", 0), locks("Lock2", 0)}, {locks("Lock1", 0), locks("Renews", 0)}, {locks("Lock1", 0), waits}, {locks("Lock1", 0), fail}, {locks("Lock1", 0), locks("Lock2", 0), release}}
+	locked.calls = [][]call{{locks("Lock1", 0), locks("Lock2", 0)}, {locks("Renews", 0), hold}, {locks("Lock1", 0), waits}, {locks("Lock1", 0), fail}, {locks("Lock1", 0), locks("Lock2", 0), release}}
 	t.Run("locked", locked.prove)
 	forgotten := *s
 	forgotten.starts = starts[:6]

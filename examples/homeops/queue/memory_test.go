@@ -2,7 +2,6 @@ package queue_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -109,21 +108,6 @@ func TestReceiveWaitsForARelease(t *testing.T) {
 			t.Errorf("woke after %v", time.Since(began))
 		}
 	})
-}
-
-func TestProcessNamesOnlyTheFailed(t *testing.T) {
-	t.Parallel()
-	batch := []queue.Message{{ID: "1", Body: "good"}, {ID: "2", Body: "bad"}, {ID: "3", Body: "good"}}
-	trouble := errors.New("trouble")
-	failed := queue.Process(t.Context(), batch, func(_ context.Context, m queue.Message) error {
-		if m.Body == "bad" {
-			return trouble
-		}
-		return nil
-	})
-	if len(failed) != 1 || !errors.Is(failed["2"], trouble) {
-		t.Errorf("failed: %v", failed)
-	}
 }
 
 // A message's size is that of its body, and of its attributes' names, types

@@ -8,6 +8,7 @@
 //	queue.go    what the pipeline needs of a queue, what SQS takes, and what becomes of a
 //	            body that is refused
 //	memory.go   a queue inside the process
+//	consume.go  any queue under package ledgersqs: in a process, and behind Lambda
 package queue
 
 import (
@@ -132,8 +133,7 @@ func (m Message) size() int {
 func (m Message) Log(log *slog.Logger) *slog.Logger { return log.With(m.LogValues()...) }
 
 // LaterError is returned by a handler if it makes no sense to deliver the
-// message again before the time is over. The handler itself releases the
-// message for that time.
+// message again before the time is over.
 type LaterError struct {
 	After time.Duration
 	Err   error // why
@@ -147,19 +147,6 @@ func (e *LaterError) Unwrap() error { return e.Err }
 
 // Handler processes one message. If it returns nil, the message is deleted.
 type Handler func(context.Context, Message) error
-
-// Process hands each message of a batch to the handler and returns the ids of
-// those that failed, which stay in the queue: the partial batch failures of a
-// Lambda event source mapping.
-func Process(ctx context.Context, batch []Message, handle Handler) (failed map[string]error) {
-	failed = map[string]error{}
-	for _, m := range batch {
-		if err := handle(ctx, m); err != nil {
-			failed[m.ID] = err
-		}
-	}
-	return failed
-}
 
 // TooLargeError says that a message is over the queue's limit.
 type TooLargeError struct{ Size, Limit int }

@@ -23,7 +23,6 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/homeops/week"
-	"github.com/homeops/ddbpatterns/examples/internal/sleep"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/memory"
 	"github.com/homeops/ddbpatterns/message"
@@ -149,9 +148,8 @@ type delivery struct {
 }
 
 // Handle processes one delivery; it is a queue.Handler. An error returns the
-// item to the queue, where it comes again when its visibility ends. With a
-// *queue.LaterError it comes again after that error's time, for which Handle
-// has released it. A failure of the last delivery is not an error: the item is
+// item to the queue, where it comes again when its visibility ends, or after the
+// time of a *queue.LaterError. A failure of the last delivery is not an error: the item is
 // among the dead letters.
 //
 // The caller deletes what is done.
@@ -161,13 +159,8 @@ func (w *Worker) Handle(ctx context.Context, m queue.Message) error {
 	if bad, ok := errors.AsType[*event.InputError](err); ok {
 		err = w.refuse(ctx, m, report, bad.Error())
 	}
-	report.Err = err
-	later, asked := errors.AsType[*queue.LaterError](err)
-	switch {
-	case err != nil && m.Last():
+	if report.Err = err; err != nil && m.Last() {
 		err = w.bury(ctx, m, err)
-	case asked:
-		w.release(ctx, m, later.After)
 	}
 	if w.Observe != nil {
 		w.Observe(ctx, *report)
@@ -222,16 +215,6 @@ func (w *Worker) bury(ctx context.Context, m queue.Message, why error) error {
 	return nil
 }
 
-// release makes a delivery come again after the given time. If that fails, it
-// comes again when its visibility ends.
-func (w *Worker) release(ctx context.Context, m queue.Message, after time.Duration) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), toSettle)
-	defer cancel()
-	if err := w.Queue.Release(ctx, m.Receipt, after); err != nil {
-		w.Log.ErrorContext(ctx, "message not released", "delivery", m.ID, "error", err)
-	}
-}
-
 // bestEffort decides what becomes of a step that is not critical. It returns an
 // error when the item is to go back, and nil when the worker goes on without
 // the step.
@@ -263,67 +246,28 @@ func critical(step string, err error) error {
 	return fmt.Errorf("worker: %s: %w", step, err)
 }
 
-// How the worker polls.
 const (
-	pollWait = 20 * time.Second // SQS's longest
-	batch    = 1
-	// PerItem is how long one delivery may take; the queue's visibility is six
-	// times that.
-	PerItem = 30 * time.Second
-	// toSettle is how long it may take to bury or release a delivery. A Lambda
-	// function stops work two seconds before its own limit.
+	// PerItem is how long one delivery may take.
+	PerItem = queue.PerItem
+	// toSettle is how long it may take to bury a delivery. A Lambda function stops work
+	// two seconds before its own limit.
 	toSettle = 1500 * time.Millisecond
-	// afterTrouble is how long to wait when the queue cannot be reached.
-	afterTrouble = time.Second
 )
 
-// Run polls the queue with the given number of pollers until the context ends.
-// What is in flight then is finished, or goes back to the queue when it takes
-// longer than PerItem.
+// Run polls the queue with the given number of pollers until the context ends. What is in
+// flight then is finished, or goes back to the queue when it takes longer than
+// PerItem.
 func (w *Worker) Run(ctx context.Context, pollers int) {
 	var wg sync.WaitGroup
 	for range pollers {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				w.poll(ctx)
-			}
-		})
+		wg.Go(func() { queue.Run(ctx, w.Queue, w.Handle, w.Log) })
 	}
 	wg.Wait()
 }
 
-func (w *Worker) poll(ctx context.Context) {
-	messages, err := w.Queue.Receive(ctx, batch, pollWait)
-	if err != nil && ctx.Err() == nil {
-		w.Log.ErrorContext(ctx, "receiving messages failed", "error", err)
-		_ = sleep.For(ctx, afterTrouble)
-		return
-	}
-	w.Work(ctx, messages)
-}
-
-// Work handles a batch and settles each item. What is done is deleted. What
-// failed is left to become visible again; when the process is about to end, at
-// once, except what Handle has released for later.
+// Work handles a batch and settles each item. What is done is deleted. What failed is left
+// to become visible again, or released for the time of its *queue.LaterError; when the
+// process is about to end, at once.
 func (w *Worker) Work(ctx context.Context, messages []queue.Message) {
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), PerItem)
-	defer cancel()
-	failed := queue.Process(own, messages, w.Handle)
-	for _, m := range messages {
-		err, bad := failed[m.ID]
-		_, later := errors.AsType[*queue.LaterError](err)
-		switch {
-		case !bad:
-			err = w.Queue.Delete(context.WithoutCancel(ctx), m.Receipt)
-		case ctx.Err() != nil && !later:
-			w.Log.WarnContext(ctx, "message goes back to the queue", "delivery", m.ID, "error", err)
-			err = w.Queue.Release(context.WithoutCancel(ctx), m.Receipt, 0)
-		default:
-			w.Log.WarnContext(ctx, "message goes back to the queue", "delivery", m.ID, "error", err)
-			err = nil
-		}
-		if err != nil { // it will be delivered again, which is safe
-			w.Log.ErrorContext(ctx, "message not deleted or released", "delivery", m.ID, "error", err)
-		}
-	}
+	queue.Work(ctx, w.Queue, messages, w.Handle, w.Log)
 }

@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/function"
 	"github.com/homeops/ddbpatterns/examples/homeops/queue"
+	"github.com/homeops/ddbpatterns/ledgersqs"
 )
 
 // record is a record as Lambda writes it.
@@ -27,7 +27,7 @@ const record = `{"messageId":"id-1","receiptHandle":"receipt","body":"{\"update_
 		"telegramMessageId":{"stringValue":"7","stringListValues":[],"binaryListValues":[],"dataType":"Number"},
 		"image":{"binaryValue":"AAE=","stringListValues":[],"binaryListValues":[],"dataType":"Binary"}}}`
 
-func batchOf(t *testing.T, records ...string) (in events.SQSEvent) {
+func batchOf(t *testing.T, records ...string) (in ledgersqs.Event) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(`{"Records":[`+strings.Join(records, ",")+`]}`), &in); err != nil {
 		t.Fatal(err)
@@ -35,12 +35,22 @@ func batchOf(t *testing.T, records ...string) (in events.SQSEvent) {
 	return in
 }
 
+// batch is the function of a queue that gives up after three receives.
+func batch(t *testing.T, handle queue.Handler, log *slog.Logger) func(context.Context, ledgersqs.Event) (ledgersqs.Response, error) {
+	t.Helper()
+	f, err := queue.Function(queue.NewMemory(queue.Config{}), 3, handle, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 func TestBatchHandsMessagesOver(t *testing.T) {
 	t.Parallel()
 	var got queue.Message
 	handle := func(_ context.Context, m queue.Message) error { got = m; return nil }
-	out, err := function.Batch(3, handle, slog.New(slog.DiscardHandler))(t.Context(), batchOf(t, record))
-	if err != nil || len(out.BatchItemFailures) > 0 {
+	out, err := batch(t, handle, slog.New(slog.DiscardHandler))(t.Context(), batchOf(t, record))
+	if err != nil || len(out.Failures) > 0 {
 		t.Errorf("%v, %v", out, err)
 	}
 	want := queue.Message{
@@ -78,12 +88,12 @@ func TestBatchReportsWhatFailed(t *testing.T) {
 			in = append(in, strings.Replace(record, "id-1", id, 1))
 		}
 		var log bytes.Buffer
-		out, err := function.Batch(3, handle, function.Log(&log))(ctx, batchOf(t, in...))
+		out, err := batch(t, handle, function.Log(&log))(ctx, batchOf(t, in...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []events.SQSBatchItemFailure{{ItemIdentifier: "id-2"}, {ItemIdentifier: "id-3"}, {ItemIdentifier: "id-4"}}
-		if diff := cmp.Diff(want, out.BatchItemFailures); diff != "" {
+		want := []ledgersqs.Failure{{ID: "id-2"}, {ID: "id-3"}, {ID: "id-4"}}
+		if diff := cmp.Diff(want, out.Failures); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff([]string{"id-1", "id-2", "id-3"}, handled); diff != "" {
@@ -92,7 +102,7 @@ func TestBatchReportsWhatFailed(t *testing.T) {
 		if took := time.Since(began); took != 30*time.Second-function.Margin {
 			t.Errorf("took %v", took)
 		}
-		for _, want := range []string{`"error":"broken"`, `"error":"not begun`, `"delivery":"id-4"`, `"requestId":"request-1"`} {
+		for _, want := range []string{`"error":"broken"`, `not begun: the time is over"`, `"delivery":"id-4"`, `"requestId":"request-1"`} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("%s is not in the log:\n%s", want, &log)
 			}

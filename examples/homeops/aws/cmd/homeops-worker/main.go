@@ -12,6 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/examples/homeops/app"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/coldstart"
 	"github.com/homeops/ddbpatterns/examples/homeops/aws/function"
+	"github.com/homeops/ddbpatterns/examples/homeops/queue"
 	"github.com/homeops/ddbpatterns/examples/homeops/telegram"
 	"github.com/homeops/ddbpatterns/examples/internal/database"
 )
@@ -43,7 +44,7 @@ func open(log *slog.Logger) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return function.Batch(f.Queue.MaxReceives(), a.Worker.Handle, log), nil
+	return queue.Function(f.Queue, f.Queue.MaxReceives(), a.Worker.Handle, log)
 }
 
 // bot sends with the token as it is now.
