@@ -96,7 +96,8 @@ const tries = 4
 //
 // A refusal that follows from what the store heard last is given without a request.
 // It is exact: only a Settle by another process could have made room, and after
-// Config.DenyFor the row is asked again. After a refusal by the row, because other
+// Config.DenyFor the row is asked again. An event that was taken already may be refused
+// in this way, too; when it comes again after RetryAfter, it is a Duplicate. After a refusal by the row, because other
 // processes take, too, the next request waits a random time of up to 31 intervals,
 // and at most 5 seconds.
 //

@@ -19,7 +19,8 @@ import (
 )
 
 // API has the methods of *dynamodb.Client that the package calls. TransactWriteItems
-// is for an exact [Kind] only. Packages counter, ema and pattern take the same API.
+// is for an exact [Kind] only. Packages counter, ema, limit and
+// pattern take the same API.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)

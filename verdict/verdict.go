@@ -88,7 +88,7 @@ var known = append(slices.Clone(kept), []row{
 
 	{is(activity.ErrRetracted), Verdict{Status: http.StatusOK}},
 	{as[*activity.ConflictError], Verdict{Status: http.StatusConflict}}, // what was recorded first stays
-	{is(limit.ErrForgotten), Verdict{Status: http.StatusOK}}, // it comes back with time
+	{is(limit.ErrForgotten), Verdict{Status: http.StatusOK}},            // it comes back with time
 	{is(counter.ErrFull), Verdict{Status: http.StatusTooManyRequests}},
 	{as[*ledger.DoneError], Verdict{Status: http.StatusOK}},
 	{is(ledger.ErrNotFound), Verdict{Status: http.StatusNotFound}},

@@ -21,6 +21,7 @@
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
 //	         Erase beside writers, Backfill; TakeItem, AdjustItem and RefundItem, sent again until their outcome
 //	         is known
+//	limit    Take of two limits, Settle; by clocks that differ, and from memory
 //	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
 //	activity Record, RecordItems, Retract, OfEvent, Delete, Erase, EraseActor by an
 //	         index that lags, Backfill of an older system's rows

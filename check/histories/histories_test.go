@@ -23,7 +23,7 @@ var (
 )
 
 var stories = map[string]func(*world) story{
-	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity, "Alias": newAlias, "Record": newRecord, "Exact": newExact,
+	"Ledger": newLedger, "Counter": newCounter, "Message": newMessage, "Pattern": newPattern, "Ema": newEma, "Activity": newActivity, "Alias": newAlias, "Record": newRecord, "Exact": newExact, "Limit": newLimit,
 }
 
 func TestLedger(t *testing.T)   { t.Parallel(); tell(t) }
@@ -34,6 +34,7 @@ func TestMessage(t *testing.T)  { t.Parallel(); tell(t) }
 func TestPattern(t *testing.T)  { t.Parallel(); tell(t) }
 func TestRecord(t *testing.T)   { t.Parallel(); tell(t) }
 func TestExact(t *testing.T)    { t.Parallel(); tell(t) }
+func TestLimit(t *testing.T)    { t.Parallel(); tell(t) }
 func TestEma(t *testing.T)      { t.Parallel(); tell(t) }
 
 // A seed always makes the same history, whatever else the machine does.
