@@ -38,7 +38,8 @@
 //
 // records:
 //
-//   - ledger: idempotency keys: claim, work, store the answer, replay it
+//   - ledger: idempotency keys: claim, work, store the answer, replay it;
+//     ledger/httpkey does it for the header Idempotency-Key of net/http
 //   - counter: limits and sums for each key and local day
 //   - activity: a log of who did what, in order of time
 //   - message: raw messages by conversation and number; is a conversation moving fast?

@@ -147,6 +147,14 @@ func TestCheckout(t *testing.T) {
 	})
 }
 
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	for _, want := range []dynamotest.Price{{Requests: 4, WCU: 7}, {Requests: 1, WCU: 1}} {
+		c.db.Meter(func() { c.want(t, "k-1", "/charges", charge("visa", 600), http.StatusCreated) }).Want(t, want)
+	}
+}
+
 // While the provider does not answer, the limits stay taken. The client asks again with
 // the same key, and hears what happened.
 func TestTheProviderDoesNotAnswer(t *testing.T) {

@@ -71,7 +71,6 @@ func open(t *testing.T, cfg *httpkey.Config, h http.HandlerFunc) *shop {
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
 		_ = server.Close()
-		time.Sleep(time.Second) // a connection that refused a body lingers
 	})
 	return s
 }
