@@ -39,7 +39,8 @@
 //
 // records:
 //
-//   - ledger: idempotency keys: claim, work, store the answer, replay it
+//   - ledger: idempotency keys: claim, work, store the answer, replay it;
+//     ledger/httpkey does it for the header Idempotency-Key of net/http
 //   - counter: limits and sums for each key and local day
 //   - limit: limits by the second, minute or hour; refusals without a request
 //   - activity: a log of who did what, in order of time

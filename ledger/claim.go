@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -46,6 +47,8 @@ type Claim struct {
 
 	settled chan struct{} // closed when this claim is known to have completed or failed
 	once    sync.Once     // closes it
+
+	released atomic.Bool // by Release
 
 	mu    sync.Mutex // guards what follows
 	lease time.Time

@@ -254,6 +254,9 @@ func (c *Claim) untilRenewal() time.Duration {
 
 // finish records the outcome of the work.
 func finish[T any](ctx context.Context, c *Claim, op string, value T, err error) (Result[T], error) {
+	if err != nil && c.released.Load() {
+		return Result[T]{Value: value}, err // nothing is left to record
+	}
 	failed, uncounted := err != nil, withdrawn(ctx, err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()

@@ -212,3 +212,35 @@ func TestTheLongestRetention(t *testing.T) {
 		}
 	}
 }
+
+// Work that gives its attempt back itself leaves nothing for Do to record.
+func TestDoOfWorkThatReleases(t *testing.T) {
+	t.Parallel()
+	b, store := opened(t, ledger.Config{MaxAttempts: 1})
+	busy := errors.New("busy")
+	for range 2 {
+		b.db.Meter(func() {
+			res, err := ledger.Do(t.Context(), store, ledger.Request{Key: "k"}, func(ctx context.Context, c *ledger.Claim) (string, error) {
+				must(t, c.Release(ctx))
+				return "said", busy
+			})
+			if res.Value != "said" || err != busy {
+				t.Errorf("%q, %v", res.Value, err)
+			}
+		}).Want(t, dynamotest.Price{Requests: 2, WCU: 2})
+	}
+	// If the reply to the Release is lost to the work, too, Do records the failure.
+	b.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "UpdateItem", Nth: 2, Times: 3})
+	_, err := ledger.Do(t.Context(), store, ledger.Request{Key: "k"}, func(ctx context.Context, c *ledger.Claim) (string, error) {
+		if c.Release(ctx) == nil {
+			t.Error("released without a request")
+		}
+		return "", busy
+	})
+	if !errors.Is(err, busy) {
+		t.Error(err)
+	}
+	if r, _, err := store.Get(t.Context(), "k"); err != nil || r.Attempts != 1 || r.LastError != "busy" {
+		t.Errorf("%d attempts, %q, %v", r.Attempts, r.LastError, err)
+	}
+}

@@ -28,6 +28,7 @@ func (c *Claim) Release(ctx context.Context) error {
 		return stands.State == Failed && stands.Attempts < c.Attempt // a Fail counts
 	})
 	if err == nil {
+		c.released.Store(true)
 		c.setSettled()
 	}
 	return err

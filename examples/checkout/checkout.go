@@ -1,0 +1,358 @@
+// Package checkout is an example to copy: it charges cards through a provider, below a
+// daily limit of the customer and one of the merchant, over HTTP with an Idempotency-Key.
+//
+//	POST /charges                  takes both limits, charges, answers 201; 402 if refused
+//	POST /charges/{id}/settlement  settles the charge to less, and gives the rest back
+//	POST /charges/{id}/refund      gives all of it back
+//
+// # What happens once
+//
+// Each request runs at least once: see package httpkey. A request has no time of its own,
+// so its event is that of its key, the same in each attempt. The limits count by that
+// event, and the provider gets it as its own key. So if the server dies, or a reply is
+// lost, wherever it is, the next attempt repeats all steps, and each takes effect once.
+//
+// If the provider does not answer, nobody knows whether it charged. The answer is 504,
+// which is not stored, and the limits stay taken. The client sends the request again with
+// the same key, and the provider answers what it did. Only a clear "declined" gives the
+// limits back, in one transaction with the answer: no attempt finds half of that done.
+// When the attempts are used up, look for the key with ledger.Operators, ask the provider,
+// and call Reopen.
+//
+// # Erasure
+//
+// A person has an opaque id, which comes first in all keys; the merchant's rows have none
+// of it. So Erase finds all of a person. Three kinds of traces remain: the id and times in
+// erased rows of the ledger until they expire, events in the merchant's limit, which name
+// nobody, for a week, and what the provider has.
+//
+// # IAM actions
+//
+//   - The service: GetItem, UpdateItem on the table answers; UpdateItem on limits; GetItem,
+//     PutItem on charges
+//   - Erase: Scan, UpdateItem on answers; BatchWriteItem, Query on limits and charges
+package checkout
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/ledger/httpkey"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+)
+
+// Provider moves the money. Calls with the same key are one: the provider repeats its
+// answer. Its keys must live as long as the ledger's Retention.
+type Provider interface {
+	Charge(ctx context.Context, key, card string, cents int64) (id string, err error)
+	Settle(ctx context.Context, key, id string, cents int64) error
+	Refund(ctx context.Context, key, id string) error
+}
+
+// ErrDeclined is the Provider's clear no. After any other error, nobody knows what it did.
+var ErrDeclined = errors.New("checkout: declined")
+
+// Limits are how much may be charged a day, in cents.
+type Limits struct{ Customer, Merchant int64 }
+
+// Clock and nonces of the stores; the zero value is the library's defaults.
+type stores struct {
+	ledger  ledger.Config
+	counter counter.Config
+}
+
+// Service is the checkout.
+type Service struct {
+	Provider Provider
+	Limits   Limits
+	// Patience is how long the provider may take.
+	Patience time.Duration
+
+	db      *dynamodb.Client
+	answers *ledger.Store
+	used    *counter.Store
+	charges *record.Rows[Charge]
+}
+
+// Charge is a charge that the provider made. It does not change: what it holds of the
+// limits is in the limits, and what became of it is the provider's to say.
+type Charge struct {
+	Event    event.Event // of the request
+	Merchant string
+	Cents    int64
+	Provider string // its id there
+}
+
+// New makes the stores. The day of a limit is that of the zone.
+func New(db *dynamodb.Client, zone tzclock.Zone, p Provider, l Limits) (*Service, error) {
+	// The client waits for a lease and the skew budget if a server dies: 15 s.
+	cfg := stores{ledger: ledger.Config{Lease: 10 * time.Second, MaxSkew: 5 * time.Second}}
+	return newService(db, zone, p, l, cfg)
+}
+
+func newService(db *dynamodb.Client, zone tzclock.Zone, p Provider, l Limits, cfg stores) (s *Service, err error) {
+	s = &Service{Provider: p, Limits: l, Patience: 10 * time.Second, db: db}
+	if s.answers, err = ledger.New(db, "answers", &cfg.ledger); err != nil {
+		return nil, err
+	}
+	if s.used, err = counter.New(db, "limits", zone, &cfg.counter); err != nil {
+		return nil, err
+	}
+	s.charges, err = record.New(db, "charges", record.Kind[Charge]{
+		Package: "checkout", Type: "CHARGE", Attributes: []string{"merchant", "cents", "provider"}, Decode: decode,
+	}, &record.Config{ConsistentReads: true})
+	return s, err
+}
+
+// Tables returns the tables, for schema.Create.
+func (s *Service) Tables() []schema.Table {
+	return []schema.Table{s.answers.Table(), s.used.Table(), s.charges.Table()}
+}
+
+// Handler serves the checkout. person returns the opaque id of the customer who is logged
+// in.
+func (s *Service) Handler(person func(*http.Request) string) (http.Handler, error) {
+	keys, err := httpkey.New(s.answers, person, nil)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for route, work := range map[string]func(context.Context, request) reply{
+		"POST /charges":                 s.charge,
+		"POST /charges/{id}/settlement": s.settle,
+		"POST /charges/{id}/refund":     s.refund,
+	} {
+		mux.Handle(route, keys.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			in := request{person: person(r), id: r.PathValue("id")}
+			if json.NewDecoder(r.Body).Decode(&in) != nil || in.Cents < 0 {
+				reply{http.StatusBadRequest, "malformed", ""}.send(w)
+				return
+			}
+			work(r.Context(), in).send(w)
+		})))
+	}
+	return mux, nil
+}
+
+// request is the body of all requests, and what comes with it.
+type request struct {
+	Card, Merchant string
+	Cents          int64
+	person, id     string
+}
+
+// reply is an answer.
+type reply struct {
+	code   int
+	Status string `json:"status"`
+	ID     string `json:"id,omitempty"`
+}
+
+func (r reply) send(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(r.code)
+	_ = json.NewEncoder(w).Encode(r)
+}
+
+// again is the answer to trouble. It is not stored, so the client's next request goes on.
+var again = reply{http.StatusServiceUnavailable, "send it again with the same key", ""}
+
+// customer is the key of a person's limit.
+func customer(person string) string { return record.Key(person, "CUSTOMER") }
+
+// merchant is the key of a merchant's limit.
+func merchant(id string) string { return record.Key("MERCHANT", id) }
+
+// charge takes the limits and charges the card.
+func (s *Service) charge(ctx context.Context, in request) reply {
+	if in.Card == "" || in.Merchant == "" || in.Cents == 0 {
+		return reply{http.StatusBadRequest, "card, merchant and cents are needed", ""}
+	}
+	claim, _ := httpkey.FromContext(ctx)
+	ev, err := claim.Event()
+	if err != nil {
+		return again
+	}
+	takes := []counter.Take{
+		{Key: customer(in.person), Event: ev, Weight: in.Cents, Cap: s.Limits.Customer},
+		{Key: merchant(in.Merchant), Event: ev, Weight: in.Cents, Cap: s.Limits.Merchant},
+	}
+	for n, take := range takes {
+		grant, err := s.used.Take(ctx, take)
+		switch {
+		case errors.Is(err, event.ErrTooOld): // an attempt of a week ago may have charged
+			return reply{http.StatusGone, "unknown: ask us", ""}
+		case err != nil:
+			return again
+		case grant.Refused():
+			return s.refuse(ctx, takes[:n], "the daily limit is reached")
+		}
+	}
+	asking, cancel := context.WithTimeout(ctx, s.Patience)
+	defer cancel()
+	id, err := s.Provider.Charge(asking, ev.String(), in.Card, in.Cents)
+	switch {
+	case errors.Is(err, ErrDeclined):
+		return s.refuse(ctx, takes, "declined")
+	case err != nil: // perhaps it charged
+		return reply{http.StatusGatewayTimeout, "unknown: " + again.Status, ""}
+	}
+	if httpkey.Add(ctx, s.row(in.person, Charge{ev, in.Merchant, in.Cents, id})) != nil {
+		return again
+	}
+	return reply{http.StatusCreated, "charged", ev.String()}
+}
+
+// refuse gives back what was taken, in one transaction with the answer.
+func (s *Service) refuse(ctx context.Context, taken []counter.Take, why string) reply {
+	for _, t := range taken {
+		back, err := s.used.RefundItem(counter.Refund{Key: t.Key, Event: t.Event, Weight: t.Weight})
+		if err != nil || httpkey.Add(ctx, back.Item) != nil {
+			return again
+		}
+	}
+	return reply{http.StatusPaymentRequired, why, ""}
+}
+
+// settle settles the charge to the final amount, and the limits with it.
+func (s *Service) settle(ctx context.Context, in request) reply {
+	c, key, no := s.find(ctx, in)
+	switch {
+	case no.code != 0:
+		return no
+	case in.Cents == 0 || in.Cents > c.Cents:
+		return reply{http.StatusUnprocessableEntity, "cents must be from 1 to what was charged", ""}
+	}
+	asking, cancel := context.WithTimeout(ctx, s.Patience)
+	defer cancel()
+	if no := done(s.Provider.Settle(asking, key, c.Provider, in.Cents)); no.code != 0 {
+		return no
+	}
+	for _, limit := range []string{customer(in.person), merchant(c.Merchant)} {
+		_, err := s.used.Adjust(ctx, counter.Adjust{Key: limit, Event: c.Event, From: c.Cents, To: in.Cents})
+		if lost(err) {
+			return again
+		}
+	}
+	return reply{http.StatusOK, "settled", in.id}
+}
+
+// refund gives all of the charge back, and of the limits what it holds.
+func (s *Service) refund(ctx context.Context, in request) reply {
+	c, key, no := s.find(ctx, in)
+	if no.code != 0 {
+		return no
+	}
+	asking, cancel := context.WithTimeout(ctx, s.Patience)
+	defer cancel()
+	if no := done(s.Provider.Refund(asking, key, c.Provider)); no.code != 0 {
+		return no
+	}
+	for _, limit := range []string{customer(in.person), merchant(c.Merchant)} {
+		back := counter.Refund{Key: limit, Event: c.Event, Weight: c.Cents}
+		_, err := s.used.Refund(ctx, back)
+		if settled, ok := errors.AsType[*counter.WeightError](err); ok {
+			back.Weight = settled.Recorded
+			_, err = s.used.Refund(ctx, back)
+		}
+		if lost(err) {
+			return again
+		}
+	}
+	return reply{http.StatusOK, "refunded", in.id}
+}
+
+// find returns the person's charge, and the provider's key of this request.
+func (s *Service) find(ctx context.Context, in request) (Charge, string, reply) {
+	claim, _ := httpkey.FromContext(ctx)
+	ev, err := claim.Event()
+	if err != nil {
+		return Charge{}, "", again
+	}
+	c, ok, err := s.charges.Get(ctx, record.Key(in.person, "CHARGES"), in.id)
+	switch {
+	case err != nil:
+		return c, "", again
+	case !ok:
+		return c, "", reply{http.StatusNotFound, "no such charge", ""}
+	}
+	return c, ev.String(), reply{}
+}
+
+// done is the answer if the provider did not do it.
+func done(err error) reply {
+	switch {
+	case errors.Is(err, ErrDeclined):
+		return reply{http.StatusConflict, "declined", ""}
+	case err != nil:
+		return reply{http.StatusGatewayTimeout, "unknown: " + again.Status, ""}
+	}
+	return reply{}
+}
+
+// lost reports whether a limit may not have the change. A limit of more than a week ago, or
+// of a person who was erased, no longer needs it.
+func lost(err error) bool {
+	return err != nil && !errors.Is(err, event.ErrTooOld) && !errors.Is(err, counter.ErrNotFound)
+}
+
+// row is the charge as a write of the answer's transaction.
+func (s *Service) row(person string, c Charge) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: aws.String("charges"), Item: record.Item{
+			"pk": record.Text(record.Key(person, "CHARGES")), "sk": record.Text(c.Event.String()), "type": record.Text("CHARGE"),
+			"merchant": record.Text(c.Merchant), "cents": record.Int(c.Cents), "provider": record.Text(c.Provider),
+		},
+	}}
+}
+
+func decode(row record.Item) (Charge, error) {
+	f := record.Read(row)
+	c := Charge{Merchant: f.Text("merchant"), Cents: f.Int("cents"), Provider: f.Text("provider")}
+	var err error
+	c.Event, err = event.Parse(f.Text("sk"))
+	return c, errors.Join(f.Err(), err)
+}
+
+// Erase removes what is stored of a person, who can no longer log in. Call it again after
+// an error, and until it returns 0: a request that was under way may have written meanwhile.
+func (s *Service) Erase(ctx context.Context, person string) (erased int, err error) {
+	charges, err := s.charges.Erase(ctx, record.Key(person, "CHARGES"))
+	if err != nil {
+		return 0, err
+	}
+	limits, err := s.used.Erase(ctx, customer(person))
+	if err != nil {
+		return 0, err
+	}
+	ops, err := s.answers.Operators(s.db)
+	if err != nil {
+		return 0, err
+	}
+	erased = charges + limits
+	for r, err := range ops.List(ctx, ledger.Filter{Source: person}) {
+		if err != nil {
+			return erased, err
+		}
+		if r.State == ledger.Done && r.Result == nil {
+			continue // it was erased before
+		}
+		if err := s.answers.Erase(ctx, r.Key); err != nil && !errors.Is(err, ledger.ErrNotFound) {
+			return erased, err
+		}
+		erased++
+	}
+	return erased, nil
+}

@@ -1,0 +1,56 @@
+// Package httpkey gives the handlers of net/http the header Idempotency-Key: a request
+// that a client sends again, with the same key, gets the answer of the first.
+//
+//	keys, err := httpkey.New(answers, customerOf, nil) // answers is a *ledger.Store
+//	mux.Handle("POST /charges", keys.Handler(charge))
+//
+// The handler stays an ordinary http.Handler. What it must know about keys is little:
+//
+//   - It runs at least once, as the work of [ledger.Do] does: again after a crash, a lost
+//     lease or an answer that is not stored. Make the events of what it writes from
+//     [ledger.Claim.Event] of [FromContext], and give a provider such an event as its own
+//     key. With time.Now, each attempt would charge anew.
+//   - Its writes to DynamoDB can be one transaction with its answer: see [Add].
+//   - It must stop when the request's context ends.
+//
+// # Answers
+//
+//	the first request                    the handler's answer
+//	the same again                       the stored answer, Idempotent-Replayed: true
+//	another method, URI or body          422
+//	no key, two, or a malformed one      400
+//	an empty caller                      401
+//	a body above 1 MB                    413
+//	in progress, after waiting for 1 s   409, Retry-After of 1 or 2 s
+//	the handler takes too long           503, Retry-After: see Config.Timeout
+//	DynamoDB is in trouble               503, Retry-After
+//	the attempts are used up             500
+//	the answer is too large to be kept   500 to the requests after the first
+//
+// These answers have a body of application/problem+json, except the handler's own. The
+// key is a string of structured fields (RFC 9651), "k-1", or bare, as most clients send
+// it: both forms of 1 to 255 characters are one key. GET, HEAD, OPTIONS and TRACE pass
+// by. To make the header optional, call the handler itself for requests without it.
+//
+// Put authentication and limits of requests before this handler, or their answers are
+// stored. A key is forgotten after the Retention of the ledger: tell your clients.
+//
+// # What is stored
+//
+// The status, the body, and the headers Content-Type, Content-Encoding,
+// Content-Location, ETag, Location and those of Config.Headers, as the result of the
+// key caller:HTTP:key in the ledger, {"status":201,"header":{…},"body":"base64…"}. Base64
+// makes a body a third larger, so a ledger.Config.MaxResult of 16 KB stores some 11 KB.
+// The answer to an error of the moment is not stored: see Config.Keep.
+//
+// The caller is the first part of the key, so that a person can be erased: list the
+// person's keys with [ledger.Operators.List] and Source, and give each to
+// [ledger.Store.Erase]. Let the caller be an opaque id, because the key stays until the
+// row expires.
+//
+// # IAM actions
+//
+//   - The service, on the ledger's table: GetItem, UpdateItem
+//
+// They are those of DoTx: schema.Only(answers.Actions(), "DoTx").
+package httpkey

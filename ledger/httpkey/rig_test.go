@@ -1,0 +1,148 @@
+package httpkey_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/ledger/httpkey"
+)
+
+// pipes is a network inside the process, so that a bubble of testing/synctest can hold a
+// real client and a real server.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (p pipes) Close() error   { close(p.closed); return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p.conns <- there
+	return here, nil
+}
+
+// shop is a server with one handler behind keys, and a client.
+type shop struct {
+	db      *dynamotest.DB
+	answers *ledger.Store
+	client  *http.Client
+	runs    atomic.Int64 // of the handler
+}
+
+// open starts a shop whose handler is h, or counts and says what it was sent.
+func open(t *testing.T, cfg *httpkey.Config, h http.HandlerFunc) *shop {
+	t.Helper()
+	s := &shop{db: dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})}
+	var err error
+	if s.answers, err = ledger.New(s.db.Client(), "answers", nil); err != nil {
+		t.Fatal(err)
+	}
+	s.db.Create(s.answers.Table())
+	if h == nil {
+		h = s.sell
+	}
+	keys, err := httpkey.New(s.answers, func(r *http.Request) string { return r.Header.Get("Customer") }, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(w http.ResponseWriter, r *http.Request) { s.runs.Add(1); h(w, r) }
+	network := pipes{make(chan net.Conn), make(chan struct{})}
+	server := &http.Server{Handler: keys.Handler(http.HandlerFunc(count)), ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(network) }()
+	s.client = &http.Client{Transport: &http.Transport{DialContext: network.dial}}
+	t.Cleanup(func() {
+		s.client.CloseIdleConnections()
+		_ = server.Close()
+	})
+	return s
+}
+
+// sell is a handler whose answer tells one run from another, and cannot be stored as
+// text.
+func (s *shop) sell(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	w.Header().Set("Location", "/orders/"+time.Now().Format(time.RFC3339Nano))
+	w.Header().Add("Link", "</a>")
+	w.Header().Add("Link", "</b>")
+	w.Header().Set("Set-Cookie", "session=1")
+	w.WriteHeader(http.StatusCreated)
+	_, _ = w.Write(append([]byte("\xff<sold> "), body...))
+}
+
+// answer is all that a client sees.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+func (a answer) replayed() bool { return a.Header.Get("Idempotent-Replayed") == "true" }
+
+// post is a POST of ann's, with the key k-1 unless it is changed.
+func (s *shop) post(t *testing.T, change ...func(*http.Request)) answer {
+	t.Helper()
+	a, err := s.try(t, change...)
+	if err != nil {
+		t.Error(err)
+	}
+	return a
+}
+
+func (s *shop) try(t *testing.T, change ...func(*http.Request)) (answer, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://shop/orders?n=1", strings.NewReader("lamp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Customer", "ann")
+	r.Header.Set("Idempotency-Key", `"k-1"`)
+	for _, f := range change {
+		f(r)
+	}
+	res, err := s.client.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	res.Header.Del("Date")
+	return answer{res.StatusCode, res.Header, string(body)}, err
+}
+
+// want posts, and checks the status and how often the handler ran since the beginning.
+func (s *shop) want(t *testing.T, status int, runs int64, change ...func(*http.Request)) answer {
+	t.Helper()
+	a := s.post(t, change...)
+	if got := s.runs.Load(); a.Status != status || got != runs {
+		t.Errorf("answered %d after %d runs, want %d after %d: %s", a.Status, got, status, runs, a.Body)
+	}
+	return a
+}
+
+func key(k string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Idempotency-Key", k) }
+}
+
+func text(body string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Body, r.ContentLength, r.GetBody = io.NopCloser(strings.NewReader(body)), int64(len(body)), nil
+	}
+}
