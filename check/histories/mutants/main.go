@@ -190,7 +190,7 @@ func (m mutant) prove(root string) (string, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
-	tests := "^Test" + strings.ToUpper(m.story[:1]) + m.story[1:] + "$"
+	tests := `^Test\w*` + strings.ToUpper(m.story[:1]) + m.story[1:] + "$"
 	if strings.HasPrefix(m.file, "record/") {
 		tests = "^Test(Ring|Exact|Pattern|Ema|Set)$"
 	}
