@@ -105,7 +105,7 @@ func (c *till) used(t *testing.T, ann, shop, moved int64) {
 		t.Errorf("the provider moved %d, want %d", sum, moved)
 	}
 	for key, want := range map[string]int64{customer("ann"): ann, merchant("shop"): shop} {
-		if got, err := c.Service.used.Get(t.Context(), key, tzclock.UTC.Date(time.Now())); err != nil || got.Used != want {
+		if got, err := c.Service.used.Get(t.Context(), key, time.Now()); err != nil || got.Used != want {
 			t.Errorf("%s: %d used, want %d, %v", key, got.Used, want, err)
 		}
 	}
