@@ -1,6 +1,7 @@
 package house
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/ema"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
@@ -53,60 +53,54 @@ type hotspot struct {
 // a call are shared equally: an activity is in its table and in three indexes.
 var hotspots = []hotspot{
 	{"one key that is delivered again and again", "ledger.MarkSeen", 1, 0, "", "ORDER:1", func(f *fleet, ctx context.Context, _ event.Event) error {
-		_, err := f.seen.MarkSeen(ctx, "ORDER:1")
-		return err
+		return failed(f.seen.MarkSeen(ctx, "ORDER:1"))
 	}},
 	{"one key and window", "counter.AddUnkeyed", 1, 0, "", "acme", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "acme", At: ev.Time(), Weight: 1})
-		return err
+		return failed(f.limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "acme", At: ev.Time(), Weight: 1}))
 	}},
 	{"one key and window with 1,000 events", "counter.Take", 1, 41, "", "full", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.limits.Take(ctx, counter.Take{Key: "full", Event: ev, Weight: 1, Cap: 1})
-		return err
+		return failed(f.limits.Take(ctx, counter.Take{Key: "full", Event: ev, Weight: 1, Cap: 1}))
 	}},
 	{"one key and window, read", "counter.Get", 1, 0, "", "acme", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.limits.Get(ctx, "acme", ev.Time())
-		return err
+		return failed(f.limits.Get(ctx, "acme", ev.Time()))
 	}},
 	{"one scope, many actors", "activity.Record", 4, 0, "", "acme", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.acts.Record(ctx, activity.Activity{Scope: "acme", Actor: fmt.Sprint(ev.Time().UnixNano()), Event: ev, Name: "order"})
-		return err
+		return failed(f.acts.Record(ctx, activity.Activity{Scope: "acme", Actor: fmt.Sprint(ev.Time().UnixNano()), Event: ev, Name: "order"}))
 	}},
 	{"one actor in many scopes", "activity.Record", 4, 0, "userId-timestamp-index", "42", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.acts.Record(ctx, activity.Activity{Scope: ev.String(), Actor: "42", Event: ev, Name: "order"})
-		return err
+		return failed(f.acts.Record(ctx, activity.Activity{Scope: ev.String(), Actor: "42", Event: ev, Name: "order"}))
 	}},
 	{"one scope, read", "memory.LastOf", 1, 0, "chatId-activity-index", "acme", func(f *fleet, ctx context.Context, _ event.Event) error {
 		_, _, err := f.last.LastOf(ctx, "acme", "order")
 		return err
 	}},
 	{"one scope", "message.Save", 1, 0, "", "acme", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.said.Save(ctx, message.Message{Scope: "acme", Seq: ev.Time().UnixMilli(), At: ev.Time(), Text: "hello"})
-		return err
+		return failed(f.said.Save(ctx, message.Message{Scope: "acme", Seq: ev.Time().UnixMilli(), At: ev.Time(), Text: "hello"}))
 	}},
-	{"one actor of a scope", "pattern.Observe", 1, 0, "", "PATTERN#acme#ann", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.habits.Observe(ctx, pattern.Observe{Scope: "acme", Actor: "ann", Name: "order", Event: ev})
-		return err
-	}},
-	{"one subject", "ema.Observe", 1, 0, "", "EFFORT#ann", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.efforts.Observe(ctx, ema.Observe{Subject: "ann", Metric: "order", Event: ev, Value: 1})
-		return err
+	{"one habit of an actor; one average of ema is alike", "pattern.Observe", 1, 0, "", "PATTERN#acme#ann", func(f *fleet, ctx context.Context, ev event.Event) error {
+		return failed(f.habits.Observe(ctx, pattern.Observe{Scope: "acme", Actor: "ann", Name: "order", Event: ev}))
 	}},
 	{"one exact record; its events are in a partition beside it", "record.Apply.ExactAdd", 2, 0, "", "OWN#ann", func(f *fleet, ctx context.Context, ev event.Event) error {
-		_, err := f.points.Apply(ctx, record.Apply{Partition: record.Key("OWN", "ann"), Sort: "points", Event: ev, Add: map[string]int64{"n": 1}})
-		return err
+		return failed(f.points.Apply(ctx, record.Apply{Partition: record.Key("OWN", "ann"), Sort: "points", Event: ev, Add: map[string]int64{"n": 1}}))
 	}},
 }
 
+func failed[T any](_ T, err error) error { return err }
+
 // priceOf is the price of "package.Func" or "package.Func.Name".
 func priceOf(t *testing.T, call string) dynamotest.Price {
-	t.Helper()
 	of := strings.Split(call+".", ".")
 	price, ok := pricetest.ParseAll(docComment(t, of[0], of[1]))[of[2]]
 	if !ok {
 		t.Fatalf("%s has no price", call)
 	}
 	return price
+}
+
+// inCode is "package.Func.Name" as the page has it.
+func inCode(call string) string {
+	parts := strings.Split(call, ".")
+	return strings.Join(append([]string{"`" + parts[0] + "." + parts[1] + "`"}, parts[2:]...), " ")
 }
 
 // units are what a call takes of the hot partition, and how many calls a second DynamoDB
@@ -116,37 +110,36 @@ func (h hotspot) units(t *testing.T) (text string, perSecond float64) {
 	p.WCU = max(p.WCU, h.grown) / h.spread
 	p.RCU /= h.spread
 	perSecond = min(partition.WCU/p.WCU, partition.RCU/p.RCU)
-	return strings.TrimPrefix(strings.ReplaceAll(fmt.Sprintf(", %g RCU, %g WCU", p.RCU, p.WCU), ", 0 RCU", ""), ", "), perSecond
+	text = strings.ReplaceAll(fmt.Sprintf("%g RCU, %g WCU,", p.RCU, p.WCU), ", 0 WCU", "")
+	return strings.Trim(strings.TrimPrefix(text, "0 RCU"), " ,"), perSecond
 }
 
 // fleet are stores of one database.
 type fleet struct {
-	seen    *ledger.Store
-	limits  *counter.Store
-	acts    *activity.Store
-	last    *memory.Memory
-	said    *message.Store
-	habits  *pattern.Store
-	efforts *ema.Store
-	points  *record.Rows[int64]
+	seen   *ledger.Store
+	limits *counter.Store
+	acts   *activity.Store
+	last   *memory.Memory
+	said   *message.Store
+	habits *pattern.Store
+	points *record.Rows[int64]
 }
 
 func newFleet(t *testing.T, db *dynamodb.Client, now func() time.Time) *fleet {
 	t.Helper()
 	var f fleet
-	var errs [8]error
+	var errs [7]error
 	f.seen, errs[0] = ledger.New(db, "seen", &ledger.Config{Now: now})
 	f.limits, errs[1] = counter.New(db, "limits", tzclock.UTC, &counter.Config{Now: now, Window: counter.Month})
 	f.acts, errs[2] = activity.New(db, "acts", &activity.Config{Now: now})
 	f.last, errs[3] = memory.New(f.acts, tzclock.UTC)
 	f.said, errs[4] = message.New(db, "said", &message.Config{Now: now})
 	f.habits, errs[5] = pattern.New(db, "rows", tzclock.UTC, &pattern.Config{Now: now})
-	f.efforts, errs[6] = ema.New(db, "rows", &ema.Config{Now: now})
 	decode := func(row record.Item) (int64, error) {
 		fields := record.Read(row)
 		return fields.Int("n"), fields.Err()
 	}
-	f.points, errs[7] = record.New(db, "rows", record.Kind[int64]{Package: "own", Type: "OWN", Count: "times", Attributes: []string{"n"}, Retention: 24 * time.Hour, Decode: decode}, &record.Config{Now: now})
+	f.points, errs[6] = record.New(db, "rows", record.Kind[int64]{Package: "own", Type: "OWN", Count: "times", Attributes: []string{"n"}, Retention: 24 * time.Hour, Decode: decode}, &record.Config{Now: now})
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +159,7 @@ func TestScale(t *testing.T) {
 			t.Parallel()
 			_, rate := h.units(t)
 			for _, pace := range []float64{0.975, 1.025} {
-				heat := h.run(t, rate/100*pace)
-				hot := heat[0]
+				hot := h.run(t, rate/100*pace)[0]
 				switch {
 				case pace < 1 && hot.Throttled > 0:
 					t.Errorf("at %g calls a second it is throttled: %+v", rate*pace, hot)
@@ -181,7 +173,6 @@ func TestScale(t *testing.T) {
 
 // run makes the calls at a rate until a partition must have spent what it saves.
 func (h hotspot) run(t *testing.T, rate float64) []dynamotest.Heat {
-	t.Helper()
 	now := noon
 	clock := func() time.Time { return now }
 	srv := dynamotest.NewServer(&dynamotest.Config{Now: clock, PartitionLimits: dynamotest.Units{RCU: partition.RCU / 100, WCU: partition.WCU / 100}})
@@ -200,8 +191,7 @@ func (h hotspot) run(t *testing.T, rate float64) []dynamotest.Heat {
 		err := h.consumes(f, t.Context(), recordtest.Event(t, now, "load", fmt.Sprint(n)))
 		if ddb.Throttled(err) {
 			break
-		}
-		if err != nil {
+		} else if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,17 +211,14 @@ func TestScalePage(t *testing.T) {
 	b.WriteString("| what is hot | call | of one call there | calls a second | the partition |\n|---|---|---|--:|---|\n")
 	for _, h := range hotspots {
 		units, rate := h.units(t)
-		where := "of the table"
-		if h.where != "" {
-			where = "of `" + h.where + "`"
-		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %.0f | %s |\n", h.what, h.call, units, math.Floor(rate), where)
+		where := cmp.Or(h.where, "the table")
+		fmt.Fprintf(&b, "| %s | %s | %s | %.0f | %s |\n", h.what, inCode(h.call), units, math.Floor(rate), where)
 	}
 	b.WriteString("\n| call | requests | RCU | WCU | a million calls | 100,000 a second | an hour of that |\n|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, call := range millions {
 		p := priceOf(t, call)
 		dollars := p.RCU*dollarsRead + p.WCU*dollarsWrite
-		fmt.Fprintf(&b, "| `%s` | %d | %g | %g | %.2f $ | %.0f units/s | %.0f $ |\n", call, p.Requests, p.RCU, p.WCU, dollars, (p.RCU+p.WCU)*1e5, dollars*360)
+		fmt.Fprintf(&b, "| %s | %d | %g | %g | %.3f $ | %.0f units/s | %.0f $ |\n", inCode(call), p.Requests, p.RCU, p.WCU, dollars, (p.RCU+p.WCU)*1e5, dollars*360)
 	}
 	page := read(t, scalePage)
 	head, rest, _ := strings.Cut(page, "<!-- computed -->\n")
