@@ -158,7 +158,7 @@ func TestInProgress(t *testing.T) {
 			t.Error(err)
 		}
 		time.Sleep(takes)
-		if a = s.want(t, http.StatusOK, 2, second); !a.replayed() {
+		if a = s.want(t, http.StatusOK, 2, second); !a.replayed() || a.Body != "done" {
 			t.Error("the answer of the first is not kept")
 		}
 	})
