@@ -7,25 +7,26 @@
 //
 // # Which one
 //
-//	run work for a webhook or an Idempotency-Key, and replay its answer  ledger.Do
-//	write to DynamoDB and store the answer in one transaction            ledger.DoTx
-//	handle each message at most once: better lost than twice             ledger.MarkSeen
-//	limit a customer to N orders, or to an amount, each calendar day     counter.Take
-//	limit requests or tokens by the second, minute or hour               limit.Take
-//	hold an amount and settle it when the final amount is known          counter.Adjust
-//	give back what a refunded charge has used of the limit               counter.Refund
-//	log who did what and when                                            activity.Record
-//	find who did something last, and when                                memory.LastOf
-//	store each raw message once                                          message.Save
-//	keep a status, such as that of an order: the latest event wins       record.Set
-//	keep a balance, such as points: each event once, even if late        record.Apply, with Add
-//	keep a record of my own, computed from its last value                record.Apply
-//	find which customer or product a phrase stands for                   alias.Resolve
-//	count on which weekdays and at which hours somebody does something   pattern.Observe
-//	keep a moving average, such as how long a delivery takes             ema.Observe
-//	decide what an error means: done, for people, or again               verdict.Of
-//	create the tables                                                    schema.Create
-//	test all this without Docker, and lose replies on purpose            dynamotest.New
+//	serve HTTP requests with an Idempotency-Key, and replay the answer  httpkey.Handler
+//	run work for a webhook, and replay its result                       ledger.Do
+//	write to DynamoDB and store the answer in one transaction           ledger.DoTx
+//	handle each message at most once: better lost than twice            ledger.MarkSeen
+//	limit a customer to N orders, or to an amount, each calendar day    counter.Take
+//	limit requests or tokens by the second, minute or hour              limit.Take
+//	hold an amount and settle it when the final amount is known         counter.Adjust
+//	give back what a refunded charge has used of the limit              counter.Refund
+//	log who did what and when                                           activity.Record
+//	find who did something last, and when                               memory.LastOf
+//	store each raw message once                                         message.Save
+//	keep a status, such as that of an order: the latest event wins      record.Set
+//	keep a balance, such as points: each event once, even if late       record.Apply, with Add
+//	keep a record of my own, computed from its last value               record.Apply
+//	find which customer or product a phrase stands for                  alias.Resolve
+//	count on which weekdays and at which hours somebody does something  pattern.Observe
+//	keep a moving average, such as how long a delivery takes            ema.Observe
+//	decide what an error means: done, for people, or again              verdict.Of
+//	create the tables                                                   schema.Create
+//	test all this without Docker, and lose replies on purpose           dynamotest.New
 //
 // # The packages
 //

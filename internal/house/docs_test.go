@@ -184,7 +184,7 @@ func docComment(t *testing.T, pkg, fn string) string {
 	for _, f := range sources(t) {
 		for _, decl := range f.file.Decls {
 			of, ok := decl.(*ast.FuncDecl)
-			if ok && !f.test && path.Dir(f.path) == pkg && of.Name.Name == fn && strings.Contains(of.Doc.Text(), "Price: ") {
+			if ok && !f.test && path.Base(path.Dir(f.path)) == pkg && of.Name.Name == fn && strings.Contains(of.Doc.Text(), "Price: ") {
 				return of.Doc.Text()
 			}
 		}

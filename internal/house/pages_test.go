@@ -73,9 +73,9 @@ func TestPagesNameWhatExists(t *testing.T) {
 			t.Errorf("%s has %d names", page, len(named))
 		}
 		for _, m := range named {
-			line := fmt.Sprintf(`(?m)^%s: (func|type|var|const|method .*\)) %s\b`, m[1], m[2])
+			line := fmt.Sprintf(`(?m)^(?:\w+/)?%s: (func|type|var|const|method .*\)) %s\b`, m[1], m[2])
 			if m[3] != "" {
-				line = fmt.Sprintf(`(?m)^%s: method \(\*?%s\) %s\(`, m[1], m[2], m[3])
+				line = fmt.Sprintf(`(?m)^(?:\w+/)?%s: method \(\*?%s\) %s\(`, m[1], m[2], m[3])
 			}
 			if !slices.Contains([]string{"errors", "ev", "dynamodb"}, m[1]) && !regexp.MustCompile(line).MatchString(api) {
 				t.Errorf("%s names %s, which does not exist", page, m[0])
