@@ -50,7 +50,7 @@ const (
 	email = "ann@example.com"
 )
 
-var errRefused = errors.New(name + " has no credit")
+var errRefused = errors.New("no credit for " + name)
 
 // request charges the customer, and is refused, or dies, if the text says so.
 func (o office) request(t *testing.T, customer, chosen, text string) error {

@@ -315,15 +315,7 @@ func TestOutboxExplored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := explore.Config{
-				Server: tc.market.db.Server(), Schedules: 150, Samples: 25, // the cheapest of many
-				Faults:  explore.Faults{Late: 1, Twice: 1, Unheard: 1, Deaths: 1, Total: 2},
-				Moments: []time.Duration{time.Minute + 10*time.Second}, Moves: 1,
-			}
-			if *long {
-				cfg.Schedules, cfg.Samples = 20_000, 1_000
-			}
-			explore.Test(t, cfg, func(s *explore.Schedule) {
+			program := func(s *explore.Schedule) {
 				for i, name := range []string{"ann", "bob"} {
 					s.Caller(name, func(ctx context.Context, p *explore.Process) {
 						run, answer := tc.ann, tc.toAnn
@@ -344,7 +336,15 @@ func TestOutboxExplored(t *testing.T) {
 				}
 				gone := false
 				s.Always(func(v *explore.View) error { return outboxHolds(v, &gone) })
-			})
+			}
+			cfg := explore.Config{Server: tc.market.db.Server(), Moments: []time.Duration{time.Minute + 10*time.Second}}
+			t.Run("orders", func(t *testing.T) { explore.Test(t, cfg, program) }) // all of them
+			cfg.Moves, cfg.Faults = 1, explore.Faults{Late: 1, Twice: 1, Unheard: 1, Deaths: 1, Total: 2}
+			cfg.Schedules = 60 // the cheapest of many
+			if *long {
+				cfg.Schedules, cfg.Samples = 20_000, 1_000
+			}
+			t.Run("faults", func(t *testing.T) { explore.Test(t, cfg, program) })
 		})
 	}
 }
