@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
+	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/event"
 )
@@ -40,8 +39,8 @@ const tfTable = "aws_dynamodb_table"
 // The error is an [*event.InputError] if a definition is invalid, or if two definitions
 // contradict each other. The error is the same if Table.KMSKey is an id or an alias other
 // than alias/aws/dynamodb: the provider accepts only the ARN of a key, and plans a change
-// at each run for the ARN of an alias. It is also the same if the name of an attribute is
-// not in Unicode's form NFC, because Terraform would write another name.
+// at each run for the ARN of an alias. It is also the same if the name of an attribute has
+// other characters than ASCII, because Terraform may write them in another form.
 func Terraform(tables ...Table) (map[string]any, error) {
 	merged, err := Merge(tables...)
 	if err != nil {
@@ -69,8 +68,8 @@ func (t Table) fitsTerraform() error {
 		names = append(names, *a.AttributeName)
 	}
 	for _, name := range names {
-		if !norm.NFC.IsNormalString(name) {
-			return event.BadInput(pkg, "table "+t.Name, fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which would write it in Unicode's form NFC", name))
+		if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return event.BadInput(pkg, "table "+t.Name, fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which may write it in another form of Unicode", name))
 		}
 	}
 	return nil
