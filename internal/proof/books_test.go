@@ -89,7 +89,7 @@ func TestAlias(t *testing.T) {
 			case str(r, "canonicalActivity") == str(old, "canonicalActivity") && then > n+1, confirmers < 8 && then != int64(confirmers):
 				return fmt.Errorf("%d confirmations by %d events, after %d", then, confirmers, n)
 			}
-			return nil
+			return spelledOnce(is)
 		},
 	}
 	s.prove(t)

@@ -161,6 +161,15 @@ func TestEraseCounter(t *testing.T) {
 	s.prove(t)
 }
 
+// spelledOnce is the rule of spellings: who writes the row of the phrase has adopted the
+// older one.
+func spelledOnce(all rows) error {
+	if all["ALIAS#home diska"] != nil && all["ALIAS#home DISKA"] != nil {
+		return errors.New("the phrase has the rows of two spellings")
+	}
+	return nil
+}
+
 func TestAdoptAlias(t *testing.T) {
 	book := func(p process) *alias.Store {
 		return must(alias.New(p.api, "book", &alias.Config{Now: p.now, NoCache: true}))
@@ -198,6 +207,13 @@ func TestAdoptAlias(t *testing.T) {
 		table: book(nobody).Table(), differs: []string{"createdAt", "updatedAt"}, serial: true,
 		starts: []starting{{name: "absent"}, {name: "taught", seeds: before(teach(5, "1", "x"))}, {name: "of an older spelling", rows: []row{older}}},
 		calls:  [][]call{{disown, teach(40, "2", "y")}, {disown, confirm}, {adopt, confirm}, {adopt, put}, {adopt, adopt.again()}, {adopt, teach(40, "2", "y")}},
+		step: func(was, is rows, _ time.Time) error {
+			old, r := was["ALIAS#home diska"], is["ALIAS#home diska"]
+			if str(old, "learnedFrom") == "2" && str(r, "learnedFrom") != "2" && str(r, "namedBy") == str(old, "namedBy") {
+				return errors.New("another's teaching was forgotten")
+			}
+			return spelledOnce(is)
+		},
 	}
 	s.prove(t)
 }
