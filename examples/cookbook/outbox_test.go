@@ -248,6 +248,61 @@ func TestAnOrderCostsWhatThePageSays(t *testing.T) {
 	m.db.Meter(send).Want(t, dynamotest.Price{Requests: cookbook.Buckets + 4, RCU: cookbook.Buckets*0.5 + 1, WCU: 3})
 }
 
+// In one bucket, a message that fails stops the later ones of its key, and no others. While
+// another process sends, there is nothing to do.
+func TestOneBucket(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	for i := range 2 * cookbook.Buckets { // so some share a bucket
+		m.keep(t, fmt.Sprint(i))
+	}
+	rows := map[string][]string{}
+	var bucket string
+	for _, row := range m.db.Items("outbox") {
+		f := record.Read(row)
+		if bucket = f.Text("pk"); len(rows[bucket]) == 2 {
+			break
+		}
+		rows[bucket] = append(rows[bucket], f.Text("key"))
+		later := maps.Clone(row) // another message of the key, with a later event
+		later["sk"] = record.Text("9" + f.Text("sk"))
+		if _, err := m.db.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("outbox"), Item: later}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked []string
+	m.Send = func(_ context.Context, key, _ string) error {
+		if asked = append(asked, key); key == rows[bucket][0] {
+			return errors.New("closed")
+		}
+		return nil
+	}
+	var n int
+	if _, err := fmt.Sscanf(bucket, "OUT#%d", &n); err != nil {
+		t.Fatal(err)
+	}
+	other, err := m.Locks.Claim(t.Context(), ledger.Request{Key: fmt.Sprint("OUTBOX:", n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.SendBucket(t.Context(), n); err != nil || len(asked) > 0 {
+		t.Errorf("beside another: %v, asked for %v", err, asked)
+	}
+	if err := other.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.SendBucket(t.Context(), n); err == nil {
+		t.Error("no error")
+	}
+	count := map[string]int{}
+	for _, key := range asked {
+		count[key]++
+	}
+	if first, second := count[rows[bucket][0]], count[rows[bucket][1]]; first != 1 || second != 2 {
+		t.Errorf("asked for %v: %d times for the one that fails, %d for the other", asked, first, second)
+	}
+}
+
 // A message that another process sends meanwhile is gone, and no error.
 func TestAnotherSendsMeanwhile(t *testing.T) {
 	t.Parallel()
