@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"strconv"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,7 +22,7 @@ type Shop struct {
 	Orders string        // a table whose partition key is pk, a string
 	Outbox string        // a table with pk and sk, strings: messages that wait, and dead letters
 	Seen   *ledger.Store // the orders that were placed
-	Locks  *ledger.Store // who sends what waits; with a large Config.MaxAttempts, for crashes count
+	Locks  *ledger.Store // who sends what waits
 	// Send sends a message to the warehouse, which must act once for each key. An error
 	// of ledger.Permanent makes it a dead letter at once.
 	Send func(ctx context.Context, key, body string) error
@@ -115,25 +114,13 @@ func (s Shop) SendBucket(ctx context.Context, bucket int) error {
 		return err
 	}
 	query.ConsistentRead = aws.Bool(true) // now, when nobody else sends
-	err = hold(ctx, s.Locks, "OUTBOX:"+strconv.Itoa(bucket), func(ctx context.Context, _ *ledger.Claim) error {
+	err = ledger.Hold(ctx, s.Locks, ledger.Request{Key: "OUTBOX:" + strconv.Itoa(bucket)}, func(ctx context.Context, _ *ledger.Claim) error {
 		return s.send(ctx, query)
 	})
 	if _, ok := errors.AsType[*ledger.InProgressError](err); ok {
 		return nil
 	}
 	return err
-}
-
-// hold does the work while no other process holds the key.
-func hold(ctx context.Context, locks *ledger.Store, key string, work func(context.Context, *ledger.Claim) error) error {
-	claim, err := locks.Claim(ctx, ledger.Request{Key: key})
-	if err != nil {
-		return err
-	}
-	err = work(ctx, claim)
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	return errors.Join(err, claim.Release(end))
 }
 
 // send sends the messages of a bucket in the order of their events. If one fails, those
