@@ -52,6 +52,10 @@ func TestAlias(t *testing.T) {
 		full = append(full, confirm(20+2*n))
 	}
 	older := row{"pk": text("ALIAS#home"), "sk": text("DISKA"), "type": text("ALIAS"), "canonicalActivity": text("x"), "gsi1pk": text("ALIASES_BY_ACTIVITY#home"), "gsi1sk": text("x"), "source": text("seed"), "confirmations": number(0)}
+	given := map[string]string{} // names, by the events that gave them
+	for n, name := range map[int]string{1: "x", 10: "x", 11: "y", 30: "y", 40: "x", 41: "y", 60: "y"} {
+		given[at(dawn, n).String()] = name
+	}
 	s := &suite{
 		table: book(nobody).Table(), differs: []string{"createdAt", "updatedAt"}, serial: true,
 		starts: []starting{
@@ -81,7 +85,10 @@ func TestAlias(t *testing.T) {
 			if r["confirmers"] == nil {
 				confirmers = 0
 			}
+			named, name := given[str(r, "namedBy")], str(r, "canonicalActivity")
 			switch n, then := num(old, "confirmations"), num(r, "confirmations"); {
+			case named != "" && name != "" && name != named:
+				return fmt.Errorf("the event that named the phrase %s stands at %s", named, name)
 			case str(r, "namedBy") < str(old, "namedBy"):
 				return errors.New("an earlier event named the phrase")
 			case str(r, "canonicalActivity") != str(old, "canonicalActivity") && old != nil && str(r, "namedBy") == str(old, "namedBy"):
