@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"reflect"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,6 +34,18 @@ type env struct {
 	seeds byte
 }
 
+// shared is a source of randomness for several goroutines.
+type shared struct {
+	mu   sync.Mutex
+	from *rand.ChaCha8
+}
+
+func (s *shared) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.from.Read(p)
+}
+
 func open(t testing.TB, cfg limit.Config) *env {
 	t.Helper()
 	e := &env{db: dynamotest.Open(t, pricetest.Watch), now: noon}
@@ -50,7 +63,7 @@ func (e *env) process(t testing.TB, client *dynamodb.Client, cfg limit.Config) *
 	}
 	if cfg.Rand == nil {
 		e.seeds++
-		cfg.Rand = rand.NewChaCha8([32]byte{e.seeds})
+		cfg.Rand = &shared{from: rand.NewChaCha8([32]byte{e.seeds})}
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = time.Minute
