@@ -75,7 +75,7 @@ func TestAlias(t *testing.T) {
 			{confirm(50), correct(60, "y")},
 			{put(10, "x"), forget(40)},
 			{correct(40, "x"), correct(41, "y")},
-			{correct(40, "x"), forget(41)},
+			{correct(41, "y"), forget(40)},
 			{confirm(50), confirm(51), correct(60, "y")},
 			{put(10, "x"), confirm(50), forget(40)},
 		},
