@@ -64,7 +64,7 @@ func TestPrices(t *testing.T) {
 		{Func: "TakeAll", Call: func(ctx context.Context) error {
 			_, err := counter.TakeAll(ctx, takeOf(e.Store, "bought", message(t, noon, 2)), takeOf(e.Store, "another", message(t, noon, 2)))
 			return err
-		}},
+		}, Local: &dynamotest.Price{Requests: 1, WCU: 2}, Why: "of a transaction's actions on a table it reports only the last"},
 		{
 			Func: "Store.AdjustItem", Actions: func() []types.TransactWriteItem {
 				return []types.TransactWriteItem{must(e.AdjustItem(counter.Adjust{Key: chat, Event: held, From: 1, To: 1})).Item}

@@ -112,9 +112,10 @@ func TestTakeAllAfterFaults(t *testing.T) {
 	items := func(id any) []counter.TakeOf {
 		return []counter.TakeOf{takeOf(e.Store, "ann", message(t, noon, id)), takeOf(e.Store, "acme", message(t, noon, id))}
 	}
+	conflict := dynamotest.Answer(400, `{"__type": "TransactionCanceledException", "CancellationReasons": [{"Code": "TransactionConflict"}, {"Code": "None"}]}`)
 	for name, fault := range map[string]dynamotest.Fault{
 		"reply lost": {Do: dynamotest.LoseReply, Op: "TransactWriteItems", Nth: 1},
-		"conflict":   {Do: dynamotest.Conflict, Op: "TransactWriteItems", Nth: 1},
+		"conflict":   {Do: conflict, Op: "TransactWriteItems", Nth: 1},
 	} {
 		e.db.Inject(fault)
 		if grants, err := counter.TakeAll(t.Context(), items(name)...); err != nil || told(grants) != "created created" {
