@@ -21,7 +21,6 @@ const pkg = "limit"
 
 // Bounds of the arguments.
 const (
-	mostLimits = 8 // of one Take
 	mostWeight = 1_000_000_000_000
 	leastUnit  = time.Microsecond // of Per/N: rounding up costs under 0.1 %
 	mostSpan   = 366 * 24 * time.Hour

@@ -275,8 +275,8 @@ func (s *Store) check(t Take) (*call, error) {
 	now := s.cfg.Now()
 	c := &call{Take: t, row: key.Join(typeLimit, t.Key), now: now.UnixNano()}
 	err := cmp.Or(check.ID(pkg, "Take.Key", t.Key), check.PartitionKey(pkg, "Take.Key", c.row),
-		refuse(len(t.Limits) < 1 || len(t.Limits) > mostLimits, "Take.Limits", fmt.Sprintf("must be 1 to %d", mostLimits)),
-		refuse(t.Wait < 0 || t.Wait > s.cfg.MaxWait, "Take.Wait", fmt.Sprintf("must be between 0 and Config.MaxWait, %v", s.cfg.MaxWait)))
+		refuse(len(t.Limits) < 1 || len(t.Limits) > 8, "Take.Limits", "must be 1 to 8"),
+		refuse(t.Wait < 0 || t.Wait > s.cfg.MaxWait, "Take.Wait", "must be between 0 and Config.MaxWait"))
 	if err == nil && !t.Event.IsZero() {
 		err = t.Event.Check(pkg, "Take.Event", now)
 	}
@@ -285,7 +285,7 @@ func (s *Store) check(t Take) (*call, error) {
 		unit := max(1, ceil(int64(l.Per), max(1, l.N)))
 		err = cmp.Or(err,
 			refuse(len(l.Name) < 1 || len(l.Name) > 16 || strings.Trim(l.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "", "Limit.Name", "must be 1 to 16 of a–z, 0–9 and _"),
-			refuse(i > 0 && l.Name == c.Limits[max(i, 1)-1].Name, "Take.Limits", "must not have two limits with the name "+l.Name),
+			refuse(i > 0 && l.Name == c.Limits[max(i, 1)-1].Name, "Take.Limits", "must not have two limits with the same name"),
 			refuse(l.N < 1, "Limit.N", "must be at least 1"),
 			refuse(l.Per > mostSpan || int64(l.Per)/max(1, l.N) < int64(leastUnit), "Limit.Per", "must be at least a microsecond for each of N, and at most 366 days"),
 			refuse(l.Burst < 1 || l.Burst > int64(mostSpan)/unit, "Limit.Burst", "must be at least 1, and come back within 366 days"),
