@@ -91,8 +91,9 @@ func (c *call) timesOf(row ddb.Item) (times []int64, err error) {
 
 func (c *call) key() ddb.Item { return ddb.Item{attrPK: item.S(c.row), attrSK: item.S(sortKey)} }
 
-// request makes the write for limits whose times are thought to be the call's.
-func (s *Store) request(c *call) *dynamodb.UpdateItemInput {
+// send makes the write for limits whose times are thought to be the call's. It returns
+// the row after it, or the one that refused it, and its times.
+func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64, refused bool, err error) {
 	names := item.Names(append([]string{attrType, attrTTL}, attributes[:register]...)...)
 	// The ttl is an hour after all limits are full again, whatever happens. It does not
 	// depend on the times in the row, because an update cannot convert them.
@@ -127,25 +128,18 @@ func (s *Store) request(c *call) *dynamodb.UpdateItemInput {
 		names["#t"+n] = timePrefix + c.Limits[i].Name
 		set, condition = set+", "+strings.ReplaceAll(update, "?", n), condition+strings.ReplaceAll(when, "?", n)
 	}
-	return &dynamodb.UpdateItemInput{
+	in := &dynamodb.UpdateItemInput{
 		TableName: aws.String(s.table), Key: c.key(),
 		UpdateExpression: aws.String(set), ConditionExpression: aws.String(condition),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 		ReturnValues: types.ReturnValueAllNew, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
-}
-
-// send returns the row after the write, or the one that refused it, and its times.
-func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64, refused bool, err error) {
-	in := s.request(c)
-	out := &dynamodb.UpdateItemOutput{}
+	var out *dynamodb.UpdateItemOutput
 	err = ddb.Retry(ctx, func() (err error) { out, err = s.api.UpdateItem(ctx, in); return err })
-	if row, refused = ddb.Refused(err); refused {
-		err = nil
-	} else if err == nil {
+	if row, refused = ddb.Refused(err); err == nil {
 		row = out.Attributes
 	}
-	if err == nil {
+	if err == nil || refused {
 		after, err = c.timesOf(row)
 	}
 	return row, after, refused, err
