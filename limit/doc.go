@@ -25,7 +25,7 @@
 //		return
 //	}
 //
-// [Store.Wait] waits for its turn, as for another system's API. [Store.Settle] sets what
+// With Take.Wait a take waits for its turn, as for another system's API. [Store.Settle] sets what
 // was taken to its final weight, as of tokens that were estimated. For a limit by the
 // calendar day, and for an effect that must happen once, use package counter.
 //
@@ -82,7 +82,7 @@
 //
 // A first, uncontended call on a row up to 1 KB:
 //
-//	Take, Wait, Settle              1 request, 1 WCU
+//	Take, Settle                    1 request, 1 WCU
 //	a refusal from memory           none
 //	a wait that is cancelled        2 requests, 2 WCU
 //	Get                             1 request, 0.5 RCU

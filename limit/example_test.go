@@ -53,7 +53,7 @@ func Example() {
 		fmt.Println(w.Code, w.Header().Get("RateLimit"), strings.TrimSpace(w.Body.String()))
 	}
 	// Output:
-	// 200 "rps";r=1;t=1 hello
+	// 200 "rps";r=1 hello
 	// 200 "rps";r=0;t=1 hello
 	// 429 "rps";r=0;t=1 too many requests
 }
@@ -99,12 +99,12 @@ func ExampleStore_Settle() {
 }
 
 // At most 30 messages a second to another system's API, whose calls wait for their turn.
-func ExampleStore_Wait() {
+func ExampleStore_Take_wait() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	limits := exampleLimits(ctx)
 	sends := []limit.Limit{{Name: "sends", N: 30, Per: time.Second, Burst: 1, Weight: 1}}
-	grant, err := limits.Wait(ctx, limit.Take{Key: "mail", Limits: sends, Wait: 10 * time.Second})
+	grant, err := limits.Take(ctx, limit.Take{Key: "mail", Limits: sends, Wait: 10 * time.Second})
 	if err != nil || !grant.OK { // no turn comes within 10 seconds
 		return
 	}

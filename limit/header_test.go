@@ -20,7 +20,7 @@ func TestSetHeader(t *testing.T) {
 	header := func(g limit.Grant) http.Header { h := http.Header{}; g.SetHeader(h); return h }
 	policy := []string{`"burst";q=2, "rpm";q=100;w=60`}
 	for i, want := range []http.Header{
-		{"Ratelimit-Policy": policy, "Ratelimit": {`"burst";r=4;t=1, "rpm";r=1;t=1`}},
+		{"Ratelimit-Policy": policy, "Ratelimit": {`"burst";r=4;t=1, "rpm";r=1`}},
 		{"Ratelimit-Policy": policy, "Ratelimit": {`"burst";r=4;t=1, "rpm";r=1`}, "Retry-After": {"1"}},
 	} {
 		if diff := cmp.Diff(want, header(take(t, e.Store, a))); diff != "" {

@@ -3,6 +3,7 @@ package limit
 import (
 	"cmp"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -20,12 +21,38 @@ const pkg = "limit"
 
 // Bounds of the arguments.
 const (
-	mostLimits = 8 // of one Take
 	mostWeight = 1_000_000_000_000
 	leastUnit  = time.Microsecond // of Per/N: rounding up costs under 0.1 %
 	mostSpan   = 366 * 24 * time.Hour
-	grace      = time.Hour // from full to the ttl
+	grace      = time.Hour   // from full to the ttl
+	maxSkew    = time.Minute // between the clocks of two callers
+	denyFor    = time.Second // a refusal is repeated, if others may have given back
+
+	tries = 4 // requests of a call at most, before it is ErrContended
 )
+
+var (
+	// ErrContended is returned when other callers wrote the row first at each of the
+	// 4 tries. Nothing was taken or settled. Call again.
+	ErrContended = errors.New("limit: other callers wrote the row first at every try")
+
+	// ErrForgotten is returned by Settle if the row does not know the take any more,
+	// because 16 later writes have pushed it out, or the take was never granted, or
+	// had other weights. Nothing changes: what was taken comes back with time.
+	ErrForgotten = errors.New("limit: the row does not know the take, or not any more")
+)
+
+// WeightError is returned by Settle if the event was settled to other weights
+// already, which stand. The weights are in the order of the limits' names, with commas.
+type WeightError struct {
+	Recorded string // what the event was settled to
+	Given    string // what this call would have settled it to
+}
+
+// Error names the weights.
+func (e *WeightError) Error() string {
+	return "limit: the event was settled to " + e.Recorded + " already, not to " + e.Given
+}
 
 // Config of a Store. The zero Config works.
 type Config struct {
@@ -49,49 +76,10 @@ type Config struct {
 
 	// MaxWait is the longest Wait of a [Take], and the longest time by which a
 	// Settle above what was taken makes others wait. All writers of a table must
-	// have the same MaxWait. Defaults to 10 minutes; at most 366 days.
+	// have the same MaxWait. What stands in a row more than a minute further ahead
+	// than Burst and MaxWait is the work of a wrong clock, or of a limit that was
+	// changed: the next Take replaces it. Defaults to 10 minutes; at most 366 days.
 	MaxWait time.Duration
-
-	// MaxSkew is how far the clocks of two callers may differ. What stands in a row
-	// further ahead than Burst, MaxWait and MaxSkew is the work of a wrong clock,
-	// or of a limit that was changed: the next Take replaces it. Defaults to a
-	// minute; at most a day.
-	MaxSkew time.Duration
-
-	// DenyFor is the longest for which a refusal is repeated without a request, if
-	// what another process gives back may have made room meanwhile. Defaults to a
-	// second.
-	DenyFor time.Duration
-}
-
-// fill sets what is not set, and refuses what is invalid.
-func (c *Config) fill() error {
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	if c.Rand == nil {
-		c.Rand = rand.Reader
-	}
-	for name, as := range c.Names {
-		if strings.HasPrefix(as, timePrefix) {
-			return event.BadInput(pkg, fmt.Sprintf("Config.Names[%q]", name), "must not begin with t_, because the attributes of limits begin with it")
-		}
-	}
-	for _, d := range []struct {
-		name            string
-		is              *time.Duration
-		otherwise, most time.Duration
-	}{
-		{"Timeout", &c.Timeout, 200 * time.Millisecond, time.Hour},
-		{"MaxWait", &c.MaxWait, 10 * time.Minute, mostSpan},
-		{"MaxSkew", &c.MaxSkew, time.Minute, 24 * time.Hour},
-		{"DenyFor", &c.DenyFor, time.Second, time.Hour},
-	} {
-		if *d.is = cmp.Or(*d.is, d.otherwise); *d.is < 0 || *d.is > d.most {
-			return event.BadInput(pkg, "Config."+d.name, fmt.Sprintf("must be between 0 and %v, is %v", d.most, *d.is))
-		}
-	}
-	return nil
 }
 
 // Store limits by the rows of one table, and remembers what it last heard of 10,000
@@ -107,19 +95,35 @@ type Store struct {
 
 // New returns a Store over a table. A nil Config works.
 func New(api record.API, table string, cfg *Config) (*Store, error) {
-	s := &Store{api: api, table: table}
-	if cfg != nil {
-		s.cfg = *cfg
+	c := *cmp.Or(cfg, &Config{})
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table), s.cfg.fill())
+	c.Rand = cmp.Or(c.Rand, rand.Reader)
+	c.Timeout, c.MaxWait = cmp.Or(c.Timeout, 200*time.Millisecond), cmp.Or(c.MaxWait, 10*time.Minute)
+	err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table),
+		refuse(c.Timeout < 0, "Config.Timeout", "must not be negative"),
+		refuse(c.MaxWait < 0 || c.MaxWait > mostSpan, "Config.MaxWait", "must be between 0 and 366 days"))
+	for name, as := range c.Names {
+		err = cmp.Or(err, refuse(strings.HasPrefix(as, timePrefix), fmt.Sprintf("Config.Names[%q]", name), "must not begin with t_, because the attributes of limits begin with it"))
+	}
 	if err != nil {
 		return nil, err
 	}
-	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
+	s := &Store{table: table, cfg: c, memory: &memory{random: c.Rand}}
+	if s.names, err = names.New(pkg, c.Names, attributes, nil); err != nil {
 		return nil, err
 	}
-	s.api, s.memory = names.Client(s.names, api), &memory{cfg: &s.cfg}
+	s.api = names.Client(s.names, api)
 	return s, nil
+}
+
+// refuse is the error of bad input, if it is bad.
+func refuse(bad bool, field, reason string) error {
+	if !bad {
+		return nil
+	}
+	return event.BadInput(pkg, field, reason)
 }
 
 // Table returns the definition of the table, for [schema.Create]. Other records may
@@ -136,6 +140,6 @@ func (s *Store) Table() schema.Table {
 func (s *Store) Actions() schema.Actions {
 	update := schema.Grants{"": {"UpdateItem"}}
 	return schema.Actions{Calls: map[string]schema.Grants{
-		"Take": update, "Wait": update, "Settle": update, "Get": {"": {"GetItem"}},
+		"Take": update, "Settle": update, "Get": {"": {"GetItem"}},
 	}}
 }

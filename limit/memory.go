@@ -17,18 +17,18 @@ const (
 
 // memory is what the process knows of the keys that it asked about last.
 type memory struct {
-	cfg *Config
+	random io.Reader
 
 	mu         sync.Mutex       // guards all below, and is never held during a request
 	young, old map[string]*slot // old are those that were not used since young was begun
 }
 
-// slot is what is known of a key.
+// slot is what is known of a key, and of its limits in the order of their names.
 type slot struct {
+	limits []known
 	heard  bool          // a reply has come
 	asking chan struct{} // until then one request is under way at a time
 	at     int64         // when the last request ended
-	limits map[string]*known
 
 	spared int     // calls that were refused without a request since the last one
 	level  int     // of the pause
@@ -43,112 +43,102 @@ type known struct {
 	busy   float64 // how often it was busy lately, when that had to be guessed
 }
 
-// seat is a request under way.
-type seat struct {
-	*memory
-	slot  *slot
-	asked *asked
-	times []int64 // of the limits, as far as is known
-	began int64
-}
-
-// slotOf returns the key's slot. If there are too many keys, it forgets those that
-// were used longest ago.
-func (m *memory) slotOf(w *asked) *slot {
-	s := m.young[w.row]
+// slotOf returns the slot of the key and its limits. If there are too many, it forgets
+// those that were used longest ago.
+func (m *memory) slotOf(c *call) *slot {
+	id := c.row
+	for _, l := range c.Limits {
+		id = l.Name + " " + id // before the row, which may have spaces
+	}
+	s := m.young[id]
 	if s == nil {
-		if s = m.old[w.row]; s == nil {
-			s = &slot{limits: map[string]*known{}}
+		if s = m.old[id]; s == nil {
+			s = &slot{limits: make([]known, len(c.Limits))}
 		}
 		if m.young == nil || len(m.young) >= mostKeys/2 {
 			m.young, m.old = map[string]*slot{}, m.young
 		}
-		m.young[w.row] = s
-	}
-	for _, l := range w.Limits {
-		if s.limits[l.Name] == nil {
-			s.limits[l.Name] = &known{}
-		}
+		m.young[id] = s
 	}
 	return s
 }
 
 // enter lets a take send its request, or refuses it for a time. With a channel, another
 // take asks about the key for the first time, and this one waits until that is over.
-func (m *memory) enter(w *asked) (*seat, int64, <-chan struct{}) {
+func (m *memory) enter(c *call) (retry int64, other <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.slotOf(w)
+	s := m.slotOf(c)
 	if s.asking != nil {
-		return nil, 0, s.asking
+		return 0, s.asking
 	}
-	retry, at := int64(0), &seat{memory: m, slot: s, asked: w, began: w.now}
-	for i, l := range w.Limits {
-		k := s.limits[l.Name]
-		at.times = append(at.times, m.believed(s, k, w.now)+k.shadow)
-		if k.busy > 0.5 {
-			at.times[i] = max(at.times[i], w.now+1)
+	c.slot, c.began, c.times = s, c.now, nil
+	for i, k := range s.limits {
+		t := s.believed(k, c.now) + k.shadow
+		if retry = max(retry, s.refuses(c, k, i, t)); k.busy > 0.5 {
+			t = max(t, c.now+1)
 		}
-		retry = max(retry, m.refuses(w, s, k, i))
+		c.times = append(c.times, t)
 	}
 	if retry > 0 {
 		s.spared++
-		return at, retry, nil
+		return retry, nil
 	}
-	for i, l := range w.Limits {
-		s.limits[l.Name].shadow += w.spans[i].take
+	for i, of := range c.spans {
+		s.limits[i].shadow += of.add
 	}
 	if !s.heard {
 		s.asking = make(chan struct{})
 	}
-	return at, 0, nil
+	return 0, nil
 }
 
 // believed is the limit's time, or now if that is past or was heard too long ago.
-func (m *memory) believed(s *slot, k *known, now int64) int64 {
-	if time.Duration(now-s.at).Abs() >= m.cfg.DenyFor {
+func (s *slot) believed(k known, now int64) int64 {
+	if time.Duration(now-s.at).Abs() >= denyFor {
 		return now
 	}
 	return max(now, k.t)
 }
 
-// refuses returns how long the take must wait for the ith limit, as far as is known.
-func (m *memory) refuses(w *asked, s *slot, k *known, i int) int64 {
-	if late := w.late(i, m.believed(s, k, w.now)+k.shadow); late > 0 {
+// refuses returns how long the take must wait for room in the ith limit, whose time is
+// taken to be t, and for the pause after that.
+func (s *slot) refuses(c *call, k known, i int, t int64) int64 {
+	if late := c.late(i, t); late > 0 {
 		return late
 	}
-	room := k.t + w.spans[i].take - w.spans[i].burst - int64(w.Wait) // when there was or will be room
-	pause := min(int64(s.draw*float64(int64(1)<<s.level-1)*float64(w.spans[i].take)), int64(longestPause))
-	if min(room, s.at+int64(m.cfg.DenyFor))+pause <= w.now {
+	room := k.t + c.spans[i].add - c.spans[i].burst - int64(c.Wait)
+	pause := min(int64(s.draw*float64(int64(1)<<s.level-1)*float64(c.spans[i].add)), int64(longestPause))
+	if min(room, s.at+int64(denyFor))+pause <= c.now {
 		return 0
 	}
-	return max(room+pause-w.now, 1)
+	return max(room+pause-c.now, 1)
 }
 
 // leave ends the request, with the row's times if there was a reply. Without one, the
 // take may have had its effect, and is remembered.
-func (at *seat) leave(now int64, times []int64, denied bool) {
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	s := at.slot
-	for i, l := range at.asked.Limits {
-		k := s.limits[l.Name]
-		k.shadow -= at.asked.spans[i].take
+func (m *memory) leave(c *call, times []int64, denied bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := c.slot
+	for i, of := range c.spans {
+		k := &s.limits[i]
+		k.shadow -= of.add
 		switch {
 		case times == nil:
-			k.t = at.believed(s, k, now) + at.asked.spans[i].take
+			k.t = s.believed(*k, c.now) + of.add
 			continue
-		case k.t <= at.began && at.times[i] > now: // it was guessed, and busy is right
+		case k.t <= c.began && c.times[i] > c.now: // it was guessed, and busy is right
 			k.busy += (1 - k.busy) / 4
-		case k.t <= at.began:
+		case k.t <= c.began:
 			k.busy -= k.busy / 4
 		}
 		k.t = times[i]
 	}
-	s.at, s.heard = max(s.at, now), s.heard || times != nil
+	s.at, s.heard = max(s.at, c.now), s.heard || times != nil
 	switch {
-	case denied && at.began >= s.drawn:
-		s.pause(at.cfg.Rand, now)
+	case denied && c.began >= s.drawn:
+		s.pause(m.random, c.now)
 	case times != nil && !denied:
 		s.draw = 0 // the level stays: the next refusal by the row comes soon
 	}
@@ -173,12 +163,12 @@ func (s *slot) pause(random io.Reader, now int64) {
 }
 
 // learn takes what a reply to something else than a take says.
-func (m *memory) learn(w *asked, times []int64) {
+func (m *memory) learn(c *call, times []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.slotOf(w)
-	for i, l := range w.Limits {
-		s.limits[l.Name].t = times[i]
+	s := m.slotOf(c)
+	for i, t := range times {
+		s.limits[i].t = t
 	}
-	s.at, s.heard = max(s.at, w.now), true
+	s.at, s.heard = max(s.at, c.now), true
 }

@@ -69,9 +69,9 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// What another process gives back is seen after DenyFor, and what this one gives back at
+// What another process gives back is seen after a second, and what this one gives back at
 // once.
-func TestDenyFor(t *testing.T) {
+func TestGivenBackElsewhere(t *testing.T) {
 	t.Parallel()
 	e := open(t, limit.Config{})
 	slow := func(weight int64) limit.Take {
@@ -86,7 +86,7 @@ func TestDenyFor(t *testing.T) {
 	cost := e.db.Meter(func() { want(t, "at once", take(t, e.Store, slow(1)).OK, false) })
 	cost.Want(t, dynamotest.Price{})
 	e.now = e.now.Add(time.Second)
-	want(t, "after DenyFor", take(t, e.Store, slow(4)).OK, true)
+	want(t, "after a second", take(t, e.Store, slow(4)).OK, true)
 	want(t, "none is left", take(t, e.Store, slow(1)).OK, false)
 	settle(t, e.Store, second, 0)
 	want(t, "what was given back here", take(t, e.Store, slow(1)).OK, true)
@@ -117,4 +117,17 @@ func TestForgottenKeys(t *testing.T) {
 		want(t, "a key that is used, after 4,000 others", others(4_000), 0)
 	}
 	want(t, "after 10,000 others", others(10_000), 1)
+}
+
+// Two keys never share what is known of one, whatever the names of their limits.
+func TestKeysWithSpaces(t *testing.T) {
+	t.Parallel()
+	e := open(t, limit.Config{})
+	one, two := ask(5), ask(5)
+	one.Key = "a rps"
+	two.Key, two.Limits = "a", append(two.Limits, two.Limits[0])
+	two.Limits[1].Name = "tps"
+	one.Limits[0].Name = "tps"
+	want(t, "a key with a space", take(t, e.Store, one).OK, true)
+	want(t, "two limits", take(t, e.Store, two).OK, true)
 }

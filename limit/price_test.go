@@ -37,7 +37,6 @@ func TestPrices(t *testing.T) {
 	}
 	pricetest.Run(t, e.db, []pricetest.Case{
 		{Func: "Store.Take", Call: func(ctx context.Context) error { _, err := e.Take(ctx, pair(key, 1)); return err }},
-		{Func: "Store.Wait", Call: func(ctx context.Context) error { _, err := e.Wait(ctx, pair(key, 1)); return err }},
 		{Func: "Store.Settle", Call: func(ctx context.Context) error {
 			_, err := e.Settle(ctx, last, map[string]int64{"tpm": 9})
 			return err
@@ -82,7 +81,7 @@ func TestOtherNames(t *testing.T) {
 		e := open(t, limit.Config{Names: names, Rand: rand.NewChaCha8([32]byte{})})
 		for n := range 4 {
 			g, err := e.Take(t.Context(), ask(2, of(ev(t, n%3))))
-			note(g.OK, g.Outcome, g.At, g.RetryAfter, g.Remaining, err)
+			note(g.OK, g.Outcome, g.RetryAfter, g.Remaining, err)
 		}
 		out, err := e.Settle(t.Context(), ask(2, of(ev(t, 0))), map[string]int64{"rps": 1})
 		note(out, err)

@@ -88,21 +88,21 @@ func TestSettleForgotten(t *testing.T) {
 }
 
 // A turn that is reserved comes at its time. Later turns come after it.
-func TestWait(t *testing.T) {
+func TestTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := open(t, limit.Config{Now: time.Now})
 		began := time.Now()
 		granted(t, e.Store, 5, ask(1))
 		for turn := range 3 {
-			g, err := e.Wait(t.Context(), ask(1, of(recordtest.Event(t, began, "turn", string(rune('a'+turn))))))
-			if at := began.Add(time.Duration(turn+1) * 100 * time.Millisecond); err != nil || !g.At.Equal(at) || !time.Now().Equal(at) {
+			g, err := e.Take(t.Context(), ask(1, waiting(time.Minute), of(recordtest.Event(t, began, "turn", string(rune('a'+turn))))))
+			if at := began.Add(time.Duration(turn+1) * 100 * time.Millisecond); err != nil || !g.OK || !time.Now().Equal(at) {
 				t.Errorf("turn %d: %+v, %v at %v", turn, g, err, time.Since(began))
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		if g, err := e.Wait(ctx, ask(1)); g.OK || err != nil || g.RetryAfter != 50*time.Millisecond {
+		if g, err := e.Take(ctx, ask(1, waiting(time.Minute))); g.OK || err != nil || g.RetryAfter != 50*time.Millisecond {
 			t.Errorf("the turn is after the end of the context: %+v, %v", g, err)
 		}
 	})
@@ -115,17 +115,17 @@ func TestCancelledWait(t *testing.T) {
 		e := open(t, limit.Config{Now: time.Now})
 		granted(t, e.Store, 5, ask(1))
 		stands := e.row(t)["t_rps"]
-		a := ask(3, of(recordtest.Event(t, time.Now(), "turn")))
+		a := ask(3, waiting(time.Minute), of(recordtest.Event(t, time.Now(), "turn")))
 		for range 2 { // the second is a Duplicate, and not its own to give back
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(10*time.Millisecond, cancel)
-			if g, err := e.Wait(ctx, a); g.OK || !errors.Is(err, context.Canceled) {
+			if g, err := e.Take(ctx, a); g.OK || !errors.Is(err, context.Canceled) {
 				t.Errorf("%+v, %v", g, err)
 			}
 			if after := e.row(t)["t_rps"]; !same(stands, after) {
 				t.Errorf("%v became %v", stands, after)
 			}
-			a = ask(3)
+			a = ask(3, waiting(time.Minute))
 		}
 	})
 }

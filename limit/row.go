@@ -1,0 +1,208 @@
+package limit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
+)
+
+// The attributes of a row. Each limit has an attribute of its own, named by
+// timePrefix and the limit's name.
+const attrPK, attrSK, attrType, attrTTL, timePrefix = "pk", "sk", "type", "ttl", "t_"
+
+// What a row has in pk, before the key, and in type, and in sk.
+const typeLimit, sortKey = "LIMIT", "limit"
+
+// What an entry says of its event. The weights follow, by the names of their limits.
+const taken, settled = "~", "="
+
+// What a write does to the time of a limit, and its condition; ? is the limit's number.
+// An update has no maximum, so the sender must know whether the time lies ahead of the
+// clock.
+const (
+	setFree, ifFree = "#t? = :free?", " AND (attribute_not_exists(#t?) OR #t? <= :now)" // all of Burst is there
+	setBusy, ifBusy = "#t? = #t? + :more?", " AND #t? > :now AND #t? <= :room?"
+	giveBack        = "#t? = #t? - :less?"
+
+	// A time that no writer of today can have put there is replaced. The condition is
+	// not #t > :x: a late duplicate would find a time above its old :x that is right.
+	ifSeen = " AND #t? = :seen?"
+)
+
+// register is how many writes a row remembers, in l0 to l15, the latest first.
+const register = 16
+
+// attributes are what Config.Names can name, the register's first. An entry is pushed
+// into the register by shift, whose right sides read the row as it was before; with
+// unknown the row knows nothing of an event, and with isTaken it has a take.
+var attributes, shift, unknown, isTaken = func() (all []string, shift, unknown, isTaken string) {
+	for i := range register {
+		l := "#l" + strconv.Itoa(i)
+		all, unknown, isTaken = append(all, l[1:]), unknown+" AND NOT begins_with("+l+", :event)", isTaken+" OR "+l+" = :taken"
+		if i > 0 {
+			shift += ", " + l + " = if_not_exists(#" + all[i-1] + ", :none)"
+		}
+	}
+	return append(all, attrPK, attrSK, attrType, attrTTL), "SET #type = :type, #ttl = :ttl, #l0 = :entry" + shift, unknown[len(" AND "):], "(" + isTaken[len(" OR "):] + ") AND "
+}()
+
+// entryOf returns the latest entry of the call's event in the row, "" if there is none.
+func (c *call) entryOf(row ddb.Item) string {
+	for _, l := range attributes[:register] {
+		if text, ev := item.Text(row, l), c.Event.String(); strings.HasPrefix(text, ev) && len(text) > len(ev) {
+			return text
+		}
+	}
+	return ""
+}
+
+// number is a time or a span in nanoseconds, as the row has it: in milliseconds with
+// up to six decimals.
+func number(ns int64) types.AttributeValue {
+	return item.Digits(strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%06d", ns/1e6, ns%1e6), "0"), "."))
+}
+
+// timesOf returns the times of the limits in the row in Unix nanoseconds, 0 for one
+// that the row does not have. It refuses what number cannot have written.
+func (c *call) timesOf(row ddb.Item) (times []int64, err error) {
+	for _, l := range c.Limits {
+		ns, name := int64(0), timePrefix+l.Name
+		if item.Has(row, name) {
+			whole, fraction, _ := strings.Cut(item.Text(row, name), ".")
+			if ns, err = strconv.ParseInt(whole+(fraction + "000000")[:6], 10, 64); err != nil || len(fraction) > 6 {
+				return nil, fmt.Errorf("attribute %s is not a time in milliseconds", name)
+			}
+		}
+		times = append(times, ns)
+	}
+	return times, nil
+}
+
+func (c *call) key() ddb.Item { return ddb.Item{attrPK: item.S(c.row), attrSK: item.S(sortKey)} }
+
+// send makes the write for limits whose times are thought to be the call's. It returns
+// the row after it, or the one that refused it, and its times.
+func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64, refused bool, err error) {
+	names := item.Names(append([]string{attrType, attrTTL}, attributes[:register]...)...)
+	// The ttl is an hour after all limits are full again, whatever happens. It does not
+	// depend on the times in the row, because an update cannot convert them.
+	expiry := ceil(c.now+c.longest+int64(s.cfg.MaxWait+grace), 1e9)
+	values := ddb.Item{
+		":type": item.S(typeLimit), ":ttl": item.N(expiry),
+		":entry": item.S(c.entry), ":event": item.S(c.event), ":none": item.S(""),
+	}
+	set, condition := shift, unknown
+	if c.taken != "" {
+		values[":taken"], condition = item.S(c.taken), isTaken+unknown
+	}
+	for i, t := range c.times {
+		of, n := c.spans[i], strconv.Itoa(i)
+		update, when, used := setFree, ifFree, map[string]int64{":free": c.now + of.add}
+		switch {
+		case of.add == 0:
+			continue
+		case of.add < 0:
+			update, when, used = giveBack, "", map[string]int64{":less": -of.add}
+		case c.absurd(i, t):
+			when, used[":seen"] = ifSeen, t
+		case t > c.now:
+			update, when, used = setBusy, ifBusy, map[string]int64{":more": of.add, ":room": c.now + of.burst + int64(c.Wait) - of.add}
+		}
+		for name, ns := range used {
+			values[name+n] = number(ns)
+		}
+		if strings.Contains(when, ":now") {
+			values[":now"] = number(c.now)
+		}
+		names["#t"+n] = timePrefix + c.Limits[i].Name
+		set, condition = set+", "+strings.ReplaceAll(update, "?", n), condition+strings.ReplaceAll(when, "?", n)
+	}
+	in := &dynamodb.UpdateItemInput{
+		TableName: aws.String(s.table), Key: c.key(),
+		UpdateExpression: aws.String(set), ConditionExpression: aws.String(condition),
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		ReturnValues: types.ReturnValueAllNew, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	var out *dynamodb.UpdateItemOutput
+	err = ddb.Retry(ctx, func() (err error) { out, err = s.api.UpdateItem(ctx, in); return err })
+	if row, refused = ddb.Refused(err); err == nil {
+		row = out.Attributes
+	}
+	if err == nil || refused {
+		after, err = c.timesOf(row)
+	}
+	return row, after, refused, err
+}
+
+// Settle sets what a take holds to its final weights, by the names of its limits,
+// such as the tokens that a request did use. A limit that is not named keeps its
+// weight; 0 of all gives the take back. Give the Take of the [Grant]: the event, the
+// limits and their weights must be as they were taken. A take is settled once. What it
+// is settled to above what was taken is a debt: later takes wait for it.
+//
+// The answer is Created or, if the event was settled to the same weights before,
+// Duplicate.
+//
+// Errors: an [*event.InputError], also for a debt that comes back only after
+// Config.MaxWait; [*WeightError]; [ErrForgotten]; [ErrContended]; the API's error,
+// after which it is safe to call again.
+//
+// Price: 1 request, 1 WCU. A debt needs a second request if the key is not busy.
+func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	c, err := s.check(t)
+	if err = cmp.Or(err, t.Event.Check(pkg, "Take.Event", s.cfg.Now()), c.settleTo(to, s.cfg.MaxWait)); err != nil {
+		return 0, err
+	}
+	for n := 0; err == nil && n < tries; n++ {
+		row, after, refused, failed := s.send(ctx, c)
+		if err = failed; err != nil {
+			break
+		}
+		s.memory.learn(c, after)
+		switch text := c.entryOf(row); {
+		case !refused:
+			return event.Created, nil
+		case text == c.entry:
+			return event.Duplicate, nil
+		case strings.HasPrefix(text, c.event):
+			err = &WeightError{Recorded: text[len(c.event):], Given: c.entry[len(c.event):]}
+		case text != c.taken:
+			err = ErrForgotten
+		}
+		c.times, c.now = after, s.cfg.Now().UnixNano()
+	}
+	return 0, ddb.Wrap(pkg, "Settle", s.table, cmp.Or(err, ErrContended))
+}
+
+// settleTo makes the call a settlement.
+func (c *call) settleTo(to map[string]int64, maxWait time.Duration) error {
+	c.taken, c.event = c.entryWith(taken), c.Event.String()+settled
+	known := 0
+	for i := range c.Limits {
+		l, of, weight := &c.Limits[i], &c.spans[i], c.Limits[i].Weight
+		if w, given := to[l.Name]; given {
+			weight, known = w, known+1
+		}
+		if weight < 0 || weight-l.Weight > int64(maxWait)/of.unit {
+			return event.BadInput(pkg, "to", fmt.Sprintf("must not be negative, nor above what was taken by more than comes back in Config.MaxWait, %v; is %d of %s", maxWait, weight, l.Name))
+		}
+		c.times = append(c.times, c.now+1) // a debt is mostly that of a busy key
+		of.add, l.Weight = span(weight-l.Weight, of.unit), weight
+		of.burst = 1 << 62 // and has no bound
+	}
+	c.entry = c.entryWith(settled)
+	return refuse(known < len(to), "to", "must name limits of the take only")
+}
