@@ -99,16 +99,7 @@ type answer struct {
 
 func (a answer) replayed() bool { return a.Header.Get("Idempotent-Replayed") == "true" }
 
-// post is a POST of ann's, with the key k-1 unless it is changed.
-func (s *shop) post(t *testing.T, change ...func(*http.Request)) answer {
-	t.Helper()
-	a, err := s.try(t, change...)
-	if err != nil {
-		t.Error(err)
-	}
-	return a
-}
-
+// try sends a POST of ann's, with the key k-1 unless it is changed.
 func (s *shop) try(t *testing.T, change ...func(*http.Request)) (answer, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://shop/orders?n=1", strings.NewReader("lamp"))
@@ -133,9 +124,9 @@ func (s *shop) try(t *testing.T, change ...func(*http.Request)) (answer, error) 
 // want posts, and checks the status and how often the handler ran since the beginning.
 func (s *shop) want(t *testing.T, status int, runs int64, change ...func(*http.Request)) answer {
 	t.Helper()
-	a := s.post(t, change...)
-	if got := s.runs.Load(); a.Status != status || got != runs {
-		t.Errorf("answered %d after %d runs, want %d after %d: %s", a.Status, got, status, runs, a.Body)
+	a, err := s.try(t, change...)
+	if got := s.runs.Load(); err != nil || a.Status != status || got != runs {
+		t.Errorf("answered %d after %d runs, want %d after %d: %s, %v", a.Status, got, status, runs, a.Body, err)
 	}
 	return a
 }
