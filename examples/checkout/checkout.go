@@ -172,8 +172,9 @@ var again = reply{http.StatusServiceUnavailable, "send it again with the same ke
 // customer is the key of a person's limit.
 func customer(person string) string { return record.Key(person, "CUSTOMER") }
 
-// merchant is the key of a merchant's limit.
-func merchant(id string) string { return record.Key("MERCHANT", id) }
+// merchant is the key of a merchant's limit. It has three parts and a person's has two, so
+// they differ even if the person's id is the word MERCHANT.
+func merchant(id string) string { return record.Key("MERCHANT", "LIMIT", id) }
 
 // charge takes the limits and charges the card.
 func (s *Service) charge(ctx context.Context, in request) reply {

@@ -215,6 +215,26 @@ func TestErase(t *testing.T) {
 	})
 }
 
+// Whatever their ids are, a person's limit is not a merchant's.
+func TestIDsThatAreWordsOfTheKeys(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	for _, shop := range []string{"CUSTOMER", "CHARGES", "LIMIT"} {
+		body := fmt.Sprintf(`{"card":"visa","merchant":%q,"cents":100}`, shop)
+		if code, said := post(t.Context(), c.handler, "MERCHANT", shop, "/charges", body); code != http.StatusCreated {
+			t.Errorf("%s: %d %s", shop, code, said)
+		}
+	}
+	if _, err := c.Erase(t.Context(), "MERCHANT"); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]int64{customer("MERCHANT"): 0, merchant("CUSTOMER"): 100, merchant("CHARGES"): 100, merchant("LIMIT"): 100} {
+		if got, err := c.Service.used.Get(t.Context(), key, time.Now()); err != nil || got.Used != want {
+			t.Errorf("%s: %d used, want %d, %v", key, got.Used, want, err)
+		}
+	}
+}
+
 // remote is the provider as the explorer sees it: each call is an effect.
 type remote struct {
 	Provider

@@ -21,6 +21,7 @@
 //	no key, two, or a malformed one      400
 //	an empty caller                      401
 //	a body above 1 MB                    413
+//	a body that ends early               400, and the key is not used
 //	in progress, after waiting for 1 s   409, Retry-After of 1 or 2 s
 //	the handler takes too long           503, Retry-After: see Config.Timeout
 //	DynamoDB is in trouble               503, Retry-After

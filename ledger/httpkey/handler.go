@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -23,11 +26,9 @@ const (
 	mostBody = 1 << 20
 	waitUpTo = time.Second // for a request that is in progress
 
-	// stopWithin is how long a handler has to answer after its context has ended.
-	stopWithin = 5 * time.Second
-	// settleWithin bounds how long the claim of a handler that did not answer, or
-	// whose answer is not stored, takes to be given up.
-	settleWithin = 5 * time.Second
+	// grace is how long a handler has to answer after its context has ended, and how
+	// long the claim of one whose answer is not stored may take to be given up.
+	grace = 5 * time.Second
 
 	longestRetry = 2 * time.Second
 )
@@ -41,8 +42,8 @@ const (
 // Hijack of its http.ResponseController return http.ErrNotSupported. Headers that are not
 // stored are sent with the first answer only.
 //
-// If next panics, the attempt counts, the key can be claimed at once, and Handler panics
-// with the same value.
+// If next panics, the attempt counts, the key can be claimed at once, what was added is not
+// written, and Handler panics with the same value. A status that net/http refuses panics too.
 //
 // Price: 2 requests, 2 WCU. That is the price of [ledger.Do]. A replay is 1 request and 1
 // WCU for each KB of the stored row. A request that waits for 1 s in vain sends 6 requests.
@@ -56,108 +57,87 @@ func (k *Keys) Handler(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		req, body, refusal := k.request(w, r)
-		if refusal != nil {
-			refusal.send(w)
+		req, body, err := k.request(w, r)
+		if err != nil {
+			refuse(err).send(w)
 			return
 		}
 		ctx := context.WithoutCancel(r.Context()) // a client that hangs up will ask again
-		var first http.Header
 		res, err := ledger.DoTx(ctx, k.answers, req, func(ctx context.Context, c *ledger.Claim) (answer, []types.TransactWriteItem, error) {
-			return k.work(ctx, c, next, r, body, &first)
+			return k.work(ctx, c, next, r, body)
 		})
-		unkept, sent := errors.AsType[*unkeptError](err)
 		switch {
-		case sent:
-			unkept.answer.send(w)
-		case err == nil, !res.Replayed && res.Value.Status != 0 && errors.Is(err, ledger.ErrResultNotStored):
-			maps.Copy(w.Header(), first)
-			if res.Replayed {
-				w.Header().Set(replayed, "true")
-			}
-			res.Value.send(w)
-		default:
-			refuse(err).send(w)
+		case err != nil && (res.Value.Status == 0 || !errors.Is(err, ledger.ErrResultNotStored)): // else it is too large, but there
+			res.Value = refuse(err)
+		case res.Replayed:
+			w.Header().Set(replayed, "true")
 		}
+		res.Value.send(w)
 	})
 }
 
 // request is what the ledger is asked, and the body.
-func (k *Keys) request(w http.ResponseWriter, r *http.Request) (req ledger.Request, body []byte, refusal *problem) {
+func (k *Keys) request(w http.ResponseWriter, r *http.Request) (req ledger.Request, body []byte, err error) {
 	caller := k.caller(r)
-	if caller == "" {
-		return req, nil, &problem{Status: http.StatusUnauthorized, Detail: "The request has no authenticated caller."}
-	}
 	key, wrong := keyOf(r.Header)
-	if wrong != "" {
-		return req, nil, &problem{Status: http.StatusBadRequest, Detail: wrong}
+	switch {
+	case caller == "":
+		return req, nil, &unkeptError{problem(http.StatusUnauthorized, "The request has no authenticated caller.", 0)}
+	case wrong != "":
+		return req, nil, &unkeptError{problem(http.StatusBadRequest, wrong, 0)}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return req, nil, &problem{Status: http.StatusRequestEntityTooLarge, Detail: "The body must have at most 1 MB."}
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case large:
+		return req, nil, &unkeptError{problem(http.StatusRequestEntityTooLarge, "The body must have at most 1 MB.", 0)}
+	case err != nil:
+		return req, nil, &unkeptError{problem(http.StatusBadRequest, "The body cannot be read.", 0)}
 	}
-	if err != nil {
-		return req, nil, &problem{Status: http.StatusBadRequest, Detail: "The body cannot be read."}
-	}
-	if key, err = ledger.Key(caller, "HTTP", key); err != nil {
-		return req, nil, refuse(err)
-	}
+	key, err = ledger.Key(caller, "HTTP", key)
 	payload := fmt.Appendf(nil, "%s %s\n", r.Method, cmp.Or(r.RequestURI, r.URL.RequestURI()))
-	return ledger.Request{Key: key, Payload: append(payload, body...), WaitUpTo: waitUpTo, ReadFirst: k.cfg.ReadFirst}, body, nil
+	return ledger.Request{Key: key, Payload: append(payload, body...), WaitUpTo: waitUpTo, ReadFirst: k.cfg.ReadFirst}, body, err
 }
 
-// unkeptError is the error of work whose answer is sent and not stored.
+// unkeptError is an answer that is sent and not stored.
 type unkeptError struct{ answer }
 
 // Error is stored with the attempt.
 func (e *unkeptError) Error() string { return fmt.Sprintf("the handler answered %d", e.Status) }
 
-var (
-	errHangs = errors.New("httpkey: the handler did not answer in time")
-	errPanic = errors.New("httpkey: the handler panicked") // without the value, which may be personal data
-)
-
-// ending is how a handler ended: it returned or panicked, or neither by runtime.Goexit.
-type ending struct {
-	returned bool
-	panicked any
-}
-
-// work calls the handler and leaves its headers in first. The handler has a goroutine
-// of its own, so that it can be given up.
-func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *http.Request, body []byte, first *http.Header) (answer, []types.TransactWriteItem, error) {
+// work calls the handler. It has a goroutine of its own, so that it can be given up.
+func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *http.Request, body []byte) (answer, []types.TransactWriteItem, error) {
 	rec := &recorder{claim: c, header: http.Header{}}
+	defer rec.take() // however it ends, nothing can be added later
 	working, cancel := context.WithTimeout(context.WithValue(ctx, place{}, rec), k.cfg.Timeout)
 	defer cancel()
 	r = r.Clone(working)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	ended := make(chan ending, 1)
+	ended := make(chan any, 1) // the value with which it panicked
 	go func() {
-		var end ending
-		defer func() { end.panicked = recover(); ended <- end }()
+		var panicked any = http.ErrAbortHandler // runtime.Goexit has no value
+		defer func() { ended <- cmp.Or(recover(), panicked) }()
 		next.ServeHTTP(rec, r)
-		end.returned = true
+		panicked = nil
 	}()
-	late := time.NewTimer(k.cfg.Timeout + stopWithin)
-	defer late.Stop()
-	var end ending
+	var panicked any
 	select {
-	case end = <-ended:
-	case <-late.C:
-		rec.take()
-		return answer{}, nil, errHangs
+	case panicked = <-ended:
+	case <-time.After(k.cfg.Timeout + grace):
+		return answer{}, nil, errors.New("httpkey: the handler did not answer in time")
 	}
-	settling, stop := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
+	settling, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer stop()
-	if !end.returned {
-		_ = c.Fail(settling, errPanic) // otherwise the key is free when the lease is over
-		panic(cmp.Or(end.panicked, any(http.ErrAbortHandler)))
+	if panicked != nil {
+		// Without the value, which may be personal data. Without Fail, the key would be free when the lease is over.
+		_ = c.Fail(settling, errors.New("httpkey: the handler panicked"))
+		panic(panicked)
 	}
 	rec.WriteHeader(http.StatusOK) // unless it wrote one
 	got, items := rec.take()
 	if k.cfg.Keep(got.Status) {
-		*first = got.Header
-		got.Header = k.kept(got.Header)
+		got.first, got.Header = got.Header, maps.Clone(got.Header)
+		maps.DeleteFunc(got.Header, func(name string, _ []string) bool { return !slices.Contains(k.cfg.Headers, name) })
 		return got, items, nil
 	}
 	if got.Status < 500 {
@@ -166,53 +146,150 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 	return answer{}, nil, &unkeptError{got}
 }
 
-// kept returns the headers that are stored.
-func (k *Keys) kept(all http.Header) http.Header {
-	kept := http.Header{}
-	for _, name := range k.stored {
-		if values, ok := all[name]; ok {
-			kept[name] = values
-		}
-	}
-	return kept
-}
-
 // problem is an answer of this package, by RFC 9457.
-type problem struct {
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail"`
-
-	retry time.Duration
-}
-
-func (p *problem) send(w http.ResponseWriter) {
-	if p.retry > 0 {
-		seconds := (min(p.retry, longestRetry) + time.Second - 1) / time.Second
-		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+func problem(status int, detail string, retry time.Duration) answer {
+	head := http.Header{"Content-Type": {"application/problem+json"}}
+	if retry > 0 {
+		head.Set("Retry-After", fmt.Sprint(math.Ceil(min(retry, longestRetry).Seconds())))
 	}
-	p.Title = http.StatusText(p.Status)
-	body, _ := json.Marshal(p) // of texts and a number
-	answer{p.Status, http.Header{"Content-Type": {"application/problem+json"}}, body}.send(w)
+	body, _ := json.Marshal(map[string]any{"title": http.StatusText(status), "status": status, "detail": detail}) // of texts and a number
+	return answer{Status: status, Header: head, Body: body}
 }
 
 // refuse is the answer to a request for which none is stored.
-func refuse(err error) *problem {
-	if busy, ok := errors.AsType[*ledger.InProgressError](err); ok {
-		return &problem{Status: http.StatusConflict, Detail: "A request with this Idempotency-Key is in progress.", retry: max(busy.Wait, 1)}
-	}
+func refuse(err error) answer {
+	unkept, sent := errors.AsType[*unkeptError](err)
+	busy, waits := errors.AsType[*ledger.InProgressError](err)
 	_, bad := errors.AsType[*event.InputError](err)
 	_, permanent := errors.AsType[*ledger.PermanentError](err)
 	_, unreadable := errors.AsType[*ledger.ResultError](err)
 	switch {
+	case sent:
+		return unkept.answer
+	case waits:
+		return problem(http.StatusConflict, "A request with this Idempotency-Key is in progress.", max(busy.Wait, 1))
 	case errors.Is(err, ledger.ErrFingerprintMismatch):
-		return &problem{Status: http.StatusUnprocessableEntity, Detail: "This Idempotency-Key was used for another request."}
+		return problem(http.StatusUnprocessableEntity, "This Idempotency-Key was used for another request.", 0)
 	case errors.Is(err, ledger.ErrResultNotStored):
-		return &problem{Status: http.StatusInternalServerError, Detail: "The answer to this request is too large to be kept. The request is not done again."}
+		return problem(http.StatusInternalServerError, "The answer to this request is too large to be kept. The request is not done again.", 0)
 	case errors.Is(err, ledger.ErrTooManyAttempts):
-		return &problem{Status: http.StatusInternalServerError, Detail: "The attempts of this Idempotency-Key are used up."}
+		return problem(http.StatusInternalServerError, "The attempts of this Idempotency-Key are used up.", 0)
 	case bad, permanent, unreadable, errors.Is(err, ledger.ErrNoResult):
-		return &problem{Status: http.StatusInternalServerError, Detail: "This request cannot be completed."}
+		return problem(http.StatusInternalServerError, "This request cannot be completed.", 0)
 	}
-	return &problem{Status: http.StatusServiceUnavailable, Detail: "Send the request again, with the same Idempotency-Key.", retry: longestRetry}
+	return problem(http.StatusServiceUnavailable, "Send the request again, with the same Idempotency-Key.", longestRetry)
+}
+
+// answer is what is stored and sent.
+type answer struct {
+	Status int         `json:"status"`
+	Header http.Header `json:"header,omitempty"`
+	Body   []byte      `json:"body,omitempty"`
+
+	first http.Header // what the handler itself sent, with the headers that are not stored
+}
+
+// send sends the answer. A client that does not get it asks again.
+func (a answer) send(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.first)
+	maps.Copy(w.Header(), a.Header)
+	if len(a.Body) > 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+	}
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body)
+}
+
+// recorder is the ResponseWriter of a handler, and what its context carries. It has
+// neither Flush nor Hijack, because what was sent cannot be stored.
+type recorder struct {
+	claim  *ledger.Claim
+	header http.Header
+
+	mu    sync.Mutex // guards what follows, because a handler may go on after it was given up
+	sent  answer
+	items []types.TransactWriteItem
+	over  bool // the answer was taken
+}
+
+// Header implements http.ResponseWriter.
+func (r *recorder) Header() http.Header { return r.header }
+
+// WriteHeader implements http.ResponseWriter. Answers before the last are not sent. It
+// panics where net/http does, or each replay would.
+func (r *recorder) WriteHeader(status int) {
+	if status < 100 || status > 999 {
+		panic(fmt.Sprintf("httpkey: invalid status %d", status))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if status >= 200 && r.sent.Status == 0 {
+		r.sent.Status, r.sent.Header = status, r.header.Clone()
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (r *recorder) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.over:
+		return 0, http.ErrHandlerTimeout
+	case r.sent.Status == http.StatusNoContent || r.sent.Status == http.StatusNotModified:
+		return 0, http.ErrBodyNotAllowed
+	}
+	r.sent.Body = append(r.sent.Body, p...)
+	return len(p), nil
+}
+
+// take returns the answer and the writes that go with it, after which there are no
+// more.
+func (r *recorder) take() (answer, []types.TransactWriteItem) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	return r.sent, r.items
+}
+
+// place is where a context carries the recorder.
+type place struct{}
+
+// FromContext returns the claim of the request's key, for [ledger.Claim.Event],
+// the Fence, and the Reasons of writes that were refused (see [Add]); false if
+// the request did not come through [Keys.Handler], as a GET does not. The handler must
+// not complete the claim.
+//
+// Price: 0 requests.
+func FromContext(ctx context.Context) (*ledger.Claim, bool) {
+	if r, ok := ctx.Value(place{}).(*recorder); ok {
+		return r.claim, true
+	}
+	return nil, false
+}
+
+// Add joins writes to the transaction that stores the handler's answer: all take effect,
+// or nothing does. They are not written if the answer is not stored (Config.Keep). If
+// the condition of a write fails, the handler is called again, up to 15 times, with a new
+// ResponseWriter and nothing added; [ledger.Claim.Reasons] has a reason for each write,
+// in the order in which they were added. So what the handler does besides must be safe to
+// repeat. An answer that is too large to be stored ends the key without the writes: see
+// [ledger.DoTx].
+//
+// Add returns an [*event.InputError] if the context is not that of a handler's request
+// at work.
+//
+// Price: 0 requests. The transaction costs what [Keys.Handler] says.
+func Add(ctx context.Context, items ...types.TransactWriteItem) error {
+	r, ok := ctx.Value(place{}).(*recorder)
+	if !ok {
+		return event.BadInput(pkg, "ctx", "must be the context of a request with an Idempotency-Key")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return event.BadInput(pkg, "ctx", "must be the context of a request that has no answer yet: this one was given up, or its answer was taken")
+	}
+	r.items = append(r.items, items...)
+	return nil
 }

@@ -1,17 +1,23 @@
 package httpkey
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-const pkg = "httpkey"
+const (
+	pkg      = "httpkey"
+	replayed = "Idempotent-Replayed"
+	longest  = 255 // characters of a key
+)
 
 // Config of Keys. The zero Config works.
 type Config struct {
@@ -43,17 +49,14 @@ var defaults = []string{"Content-Type", "Content-Encoding", "Content-Location", 
 // never are the headers that belong to one answer only.
 var never = []string{
 	"Set-Cookie", "Date", "Connection", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Proxy-Connection",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade", replayed,
+	"Te", "Trailer", "Transfer-Encoding", "Upgrade", replayed, "",
 }
 
 // keep is the default of Config.Keep: what an answer says of this moment, or of who
 // asked, may be another one next time.
 func keep(status int) bool {
-	switch status {
-	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return false
-	}
-	return status < 500
+	moment := []int{http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests}
+	return status < 500 && !slices.Contains(moment, status)
 }
 
 // Keys makes handlers whose answers are stored in a ledger. It is safe for concurrent
@@ -62,20 +65,16 @@ type Keys struct {
 	answers *ledger.Store
 	caller  func(*http.Request) string
 	cfg     Config
-	stored  []string // headers
 }
 
 // New returns Keys that store answers in the ledger. caller returns who the request was
 // authenticated for, as an opaque id: the same key of two callers is two keys. A request
 // of an empty caller gets 401. A nil Config works.
 func New(answers *ledger.Store, caller func(*http.Request) string, cfg *Config) (*Keys, error) {
-	k := &Keys{answers: answers, caller: caller, stored: slices.Clone(defaults)}
-	if cfg != nil {
-		k.cfg = *cfg
-	}
-	if k.cfg.Timeout == 0 {
-		k.cfg.Timeout = 30 * time.Second
-	}
+	cfg = cmp.Or(cfg, new(Config))
+	k := &Keys{answers: answers, caller: caller, cfg: *cfg}
+	k.cfg.Headers = slices.Clone(defaults)
+	k.cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
 	if k.cfg.Keep == nil {
 		k.cfg.Keep = keep
 	}
@@ -87,16 +86,35 @@ func New(answers *ledger.Store, caller func(*http.Request) string, cfg *Config) 
 	case k.cfg.Timeout < 0:
 		return nil, event.BadInput(pkg, "Config.Timeout", fmt.Sprintf("must not be negative, is %v", k.cfg.Timeout))
 	}
-	for i, name := range k.cfg.Headers {
-		field := fmt.Sprintf("Config.Headers[%d]", i)
-		if err := check.Text(pkg, field, name); err != nil {
-			return nil, err
-		}
+	for i, name := range cfg.Headers {
 		canonical := http.CanonicalHeaderKey(name)
-		if canonical == "" || slices.Contains(never, canonical) {
-			return nil, event.BadInput(pkg, field, fmt.Sprintf("must be a header that can be sent again, is %q", name))
+		if slices.Contains(never, canonical) || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) {
+			return nil, event.BadInput(pkg, fmt.Sprintf("Config.Headers[%d]", i), fmt.Sprintf("must be a header that can be sent again, is %q", name))
 		}
-		k.stored = append(k.stored, canonical)
+		k.cfg.Headers = append(k.cfg.Headers, canonical)
 	}
 	return k, nil
+}
+
+// form is a string of RFC 9651 without parameters, which the header has none of, or a
+// bare key of visible characters. A comma does not belong to a bare key: a proxy has
+// joined two.
+var form = regexp.MustCompile(`^ *(?:"((?:[ !#-\[\]-~]|\\["\\])+)"|([!#-+\--~]+)) *$`)
+
+var unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
+
+// keyOf returns the request's key, and what is wrong with it otherwise.
+func keyOf(h http.Header) (key, wrong string) {
+	values := h.Values("Idempotency-Key")
+	if len(values) != 1 {
+		return "", "The request must have one header Idempotency-Key."
+	}
+	parts := form.FindStringSubmatch(values[0])
+	if parts != nil {
+		key = unescape.Replace(parts[1]) + parts[2]
+	}
+	if key == "" || len(key) > longest {
+		return "", "The Idempotency-Key must be a string of 1 to 255 characters in double quotes, or visible ASCII characters without quotes and commas."
+	}
+	return key, ""
 }

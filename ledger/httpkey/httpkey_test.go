@@ -4,17 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"strconv"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/ledger/httpkey"
@@ -27,15 +30,12 @@ const afterTheLease = 2 * time.Minute
 // same to the byte in every reply.
 func TestOneAnswer(t *testing.T) {
 	t.Parallel()
-	for nth := 1; nth <= 2; nth++ {
-		for name, do := range map[string]dynamotest.Effect{"request": dynamotest.LoseRequest, "reply": dynamotest.LoseReply} {
-			for _, dies := range []bool{false, true} {
-				t.Run(fmt.Sprint(name, nth, dies), func(t *testing.T) {
-					t.Parallel()
-					synctest.Test(t, func(t *testing.T) { oneAnswer(t, dynamotest.Fault{Do: do, Nth: nth}, dies) })
-				})
-			}
+	for i := range 8 {
+		fault, dies := dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: 1 + i&1}, i&4 != 0
+		if i&2 != 0 {
+			fault.Do = dynamotest.LoseReply
 		}
+		synctest.Test(t, func(t *testing.T) { oneAnswer(t, fault, dies) })
 	}
 }
 
@@ -45,46 +45,41 @@ func oneAnswer(t *testing.T, fault dynamotest.Fault, dies bool) {
 	if dies {
 		s.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: fault.Nth + 1, Times: -1})
 	}
-	var got []answer
-	first := s.post(t)
-	switch {
-	case !dies && first.Status != http.StatusCreated, dies && first.Status != http.StatusServiceUnavailable:
-		t.Errorf("answered %d", first.Status)
-	case !dies:
-		if first.replayed() || first.Header.Get("Set-Cookie") == "" {
-			t.Errorf("the first: %v", first.Header)
-		}
-		first.Header.Del("Set-Cookie")
-		got = append(got, first)
-	}
-	s.db.Heal()
-	time.Sleep(afterTheLease)
-	for range 2 {
-		a := s.post(t)
-		if len(got) > 0 && !a.replayed() {
-			t.Error("a replay does not say so")
-		}
-		if !a.replayed() {
-			a.Header.Del("Set-Cookie")
-		}
-		a.Header.Del("Idempotent-Replayed")
-		got = append(got, a)
-	}
-	want := answer{http.StatusCreated, http.Header{
-		"Content-Length": {"12"}, "Content-Type": {"text/plain; charset=utf-8"}, "Link": {"</a>", "</b>"}, "Location": got[0].Header["Location"],
-	}, "\xff<sold> lamp"}
-	for _, a := range got {
-		if diff := cmp.Diff(want, a); diff != "" {
-			t.Errorf("answers differ:\n%s", diff)
-		}
+	var got [3]answer
+	for i := range got {
+		got[i], _ = s.try(t)
+		s.db.Heal()
+		time.Sleep(afterTheLease)
 	}
 	if runs := s.runs.Load(); runs != 1 && !dies {
 		t.Errorf("%d runs", runs)
+	}
+	if dies {
+		if got[0].Status != http.StatusServiceUnavailable {
+			t.Errorf("answered %d", got[0].Status)
+		}
+		got[0] = got[1]
+	}
+	want := answer{http.StatusCreated, http.Header{
+		"Content-Length": {"12"}, "Content-Type": {"text/plain; charset=utf-8"}, "Link": {"</a>", "</b>"}, "Location": got[2].Header["Location"],
+	}, "\xff<sold> lamp"}
+	for i, a := range got {
+		a.Header = a.Header.Clone()
+		if a.replayed() == (a.Header.Get("Set-Cookie") != "") || i == 2 && !a.replayed() {
+			t.Errorf("answer %d: %v", i, a.Header)
+		}
+		a.Header.Del("Set-Cookie")
+		a.Header.Del("Idempotent-Replayed")
+		if diff := cmp.Diff(want, a); diff != "" {
+			t.Errorf("answers differ:\n%s", diff)
+		}
 	}
 }
 
 func TestRequests(t *testing.T) {
 	t.Parallel()
+	customer := func(id string) func(*http.Request) { return func(r *http.Request) { r.Header.Set("Customer", id) } }
+	get := func(r *http.Request) { r.Method = http.MethodGet }
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, nil, nil)
 		for _, bad := range []string{"", " ", `""`, `"k`, `"k"x`, `"k";a=1`, `"\k"`, "k,l", "k l", `k"`, `"ö"`, strings.Repeat("k", 256), `"` + strings.Repeat("k", 256) + `"`} {
@@ -94,204 +89,175 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%q: %v: %v %s", bad, err, a.Header, a.Body)
 			}
 		}
-		s.want(t, http.StatusBadRequest, 0, func(r *http.Request) { r.Header.Del("Idempotency-Key") })
-		s.want(t, http.StatusBadRequest, 0, func(r *http.Request) { r.Header.Add("Idempotency-Key", "k-2") })
-		s.want(t, http.StatusUnauthorized, 0, func(r *http.Request) { r.Header.Del("Customer") })
-		s.want(t, http.StatusRequestEntityTooLarge, 0, text(strings.Repeat("x", 1<<20+1)))
-		s.want(t, http.StatusInternalServerError, 0, func(r *http.Request) { r.Header.Set("Customer", strings.Repeat("x", 2100)) })
-		s.want(t, http.StatusCreated, 1)
-		s.want(t, http.StatusCreated, 1, key("k-1")) // bare
-		for name, change := range map[string]func(*http.Request){
-			"body":   text("lamps"),
-			"route":  func(r *http.Request) { r.URL.Path = "/refunds" },
-			"query":  func(r *http.Request) { r.URL.RawQuery = "n=2" },
-			"method": func(r *http.Request) { r.Method = http.MethodPatch },
-		} {
-			t.Log("another", name)
-			s.want(t, http.StatusUnprocessableEntity, 1, change)
+		_, err := s.try(t, func(r *http.Request) { r.ContentLength++ })
+		if synctest.Wait(); err == nil || len(s.db.Items("answers")) != 0 {
+			t.Errorf("a body that is sent half: %v", err)
 		}
-		s.want(t, http.StatusCreated, 2, func(r *http.Request) { r.Header.Set("Customer", "bo") })
-		s.want(t, http.StatusCreated, 3, key(`"k-2"`))
-		s.want(t, http.StatusCreated, 4, key(strings.Repeat("k", 255)), text(strings.Repeat("x", 8<<10)))
-		s.want(t, http.StatusCreated, 5, func(r *http.Request) { r.Method = http.MethodGet })
-		s.want(t, http.StatusCreated, 6, func(r *http.Request) { r.Method = http.MethodGet })
+		for _, step := range []struct {
+			what   string
+			change func(*http.Request)
+			status int
+			runs   int64
+		}{
+			{"no key", func(r *http.Request) { r.Header.Del("Idempotency-Key") }, 400, 0},
+			{"two keys", func(r *http.Request) { r.Header.Add("Idempotency-Key", "k-2") }, 400, 0},
+			{"nobody", customer(""), 401, 0},
+			{"too large", text(strings.Repeat("x", 1<<20+1)), 413, 0},
+			{"the caller is too long", customer(strings.Repeat("x", 2100)), 500, 0},
+			{"the first", key(`"k-1"`), 201, 1},
+			{"bare", key("k-1"), 201, 1},
+			{"another body", text("lamps"), 422, 1},
+			{"another route", func(r *http.Request) { r.URL.Path = "/refunds" }, 422, 1},
+			{"another query", func(r *http.Request) { r.URL.RawQuery = "n=2" }, 422, 1},
+			{"another method", func(r *http.Request) { r.Method = http.MethodPatch }, 422, 1},
+			{"another caller", customer("bo"), 201, 2},
+			{"another key", key(`"k-2"`), 201, 3},
+			{"a long key", key(strings.Repeat("k", 255)), 201, 4},
+			{"a caller like a part of keys", customer("HTTP"), 201, 5},
+			{"a caller with a colon", customer("a:HTTP"), 201, 6},
+			{"the same text, divided otherwise", func(r *http.Request) { customer("a")(r); key("HTTP:k-1")(r) }, 201, 7},
+			{"a GET", get, 201, 8},
+			{"again", get, 201, 9},
+		} {
+			t.Log(step.what)
+			s.want(t, step.status, step.runs, step.change)
+		}
 		time.Sleep(time.Second) // the connection of the body that was refused lingers
 	})
 }
 
-// Two requests at once: the second waits for the answer of the first, for a second, and
-// then is told to come again. The client of the first may hang up.
+// While a request is in progress, another waits for its answer, for a second, and then is
+// told to come again, as often as it takes. The client of the first may hang up.
 func TestInProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		takes := 500 * time.Millisecond
 		s := open(t, nil, func(w http.ResponseWriter, r *http.Request) {
 			select {
-			case <-time.After(takes):
+			case <-time.After(21500 * time.Millisecond):
 				_, _ = w.Write([]byte("done"))
 			case <-r.Context().Done():
 			}
 		})
-		both := make(chan answer, 2)
-		for range cap(both) {
-			go func() { both <- s.post(t) }()
-		}
-		one, two := <-both, <-both
-		if one.Body != "done" || two.Body != "done" || one.replayed() == two.replayed() || s.runs.Load() != 1 {
-			t.Errorf("%v, %v, %d runs", one, two, s.runs.Load())
-		}
-
-		takes = 20 * time.Second
-		second := key("k-2")
 		hasty, hangUp := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
+		time.AfterFunc(5*time.Second, hangUp)
 		go func() {
-			_, err := s.try(t, second, func(r *http.Request) { *r = *r.WithContext(hasty) })
-			ended <- err
-		}()
-		synctest.Wait()
-		began := time.Now()
-		a := s.want(t, http.StatusConflict, 2, second)
-		if a.Header.Get("Retry-After") != "2" || time.Since(began) < time.Second {
-			t.Errorf("after %v: %v", time.Since(began), a.Header)
-		}
-		hangUp()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-		time.Sleep(takes)
-		if a = s.want(t, http.StatusOK, 2, second); !a.replayed() || a.Body != "done" {
-			t.Error("the answer of the first is not kept")
-		}
-	})
-}
-
-// An answer of the moment is sent and not stored. Only a 5xx counts as an attempt.
-func TestAnswersThatAreNotStored(t *testing.T) {
-	t.Parallel()
-	for _, status := range []int{401, 408, 425, 429, 500, 503, 599} {
-		synctest.Test(t, func(t *testing.T) {
-			s := open(t, nil, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Retry-After", "7")
-				w.WriteHeader(status)
-				_, _ = w.Write([]byte("later"))
-			})
-			for n := range int64(5) {
-				s.db.Meter(func() {
-					if a := s.want(t, status, n+1); a.Body != "later" || a.Header.Get("Retry-After") != "7" || a.replayed() {
-						t.Error(a)
-					}
-				}).Want(t, dynamotest.Price{Requests: 2, WCU: 2})
-			}
-			if status >= 500 {
-				s.want(t, http.StatusInternalServerError, 5)
-			} else {
-				s.want(t, status, 6)
-			}
-		})
-	}
-	for status, runs := range map[int]int64{200: 1, 302: 1, 400: 1, 402: 1, 409: 1, 422: 1, 404: 2, 500: 1} {
-		synctest.Test(t, func(t *testing.T) {
-			s := open(t, &httpkey.Config{Keep: func(status int) bool { return status != http.StatusNotFound }}, func(w http.ResponseWriter, _ *http.Request) {
-				w.WriteHeader(http.StatusEarlyHints)
-				w.WriteHeader(status)
-				w.WriteHeader(http.StatusTeapot)
-			})
-			s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-			s.want(t, status, 1)
-			s.want(t, status, runs)
-		})
-	}
-}
-
-// A handler that heeds its context answers. One that hangs is given up, and what it does
-// later is lost.
-func TestTimeout(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		hangs := time.Duration(0)
-		s := open(t, &httpkey.Config{Timeout: 10 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
-			hangs := hangs
-			<-r.Context().Done()
-			time.Sleep(hangs)
-			_, err := w.Write([]byte("at last"))
-			added := httpkey.Add(r.Context())
-			if (err != nil) != (hangs > 5*time.Second) || (added != nil) != (err != nil) {
-				t.Errorf("after %v: %v, %v", hangs, err, added)
-			}
-		})
-		for _, want := range []struct {
-			hangs, took time.Duration
-			status      int
-		}{{0, 10 * time.Second, 200}, {4 * time.Second, 14 * time.Second, 200}, {time.Hour, 15 * time.Second, 503}} {
-			hangs = want.hangs
-			began := time.Now()
-			a := s.post(t, key(want.hangs.String()))
-			if took := time.Since(began); a.Status != want.status || took.Round(time.Second) != want.took {
-				t.Errorf("%d after %v, want %d after %v", a.Status, took, want.status, want.took)
-			}
-		}
-		hangs = 0
-		s.want(t, http.StatusOK, 4, key(time.Hour.String()))
-		s.client.CloseIdleConnections()
-		time.Sleep(2 * time.Hour)
-	})
-}
-
-// A panic ends the connection, as it does without a key, and counts as an attempt.
-func TestPanic(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, nil, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-		for range 5 {
-			if _, err := s.try(t); err == nil {
-				t.Error("it answers")
-			}
-		}
-		s.want(t, http.StatusInternalServerError, 5)
-		r, _, err := s.answers.Get(t.Context(), "ann:HTTP:k-1")
-		if err != nil || r.State != ledger.Failed || r.LastError != "httpkey: the handler panicked" || r.Attempts != 5 {
-			t.Errorf("%+v, %v", r, err)
-		}
-	})
-}
-
-func TestAnswersThatAreTooLarge(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, nil, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 13<<10)) })
-		if a := s.want(t, http.StatusOK, 1); len(a.Body) != 13<<10 {
-			t.Errorf("%d bytes", len(a.Body))
-		}
-		for range 2 {
-			if a := s.want(t, http.StatusInternalServerError, 1); !strings.Contains(a.Body, "too large") {
-				t.Error(a.Body)
-			}
-		}
-	})
-}
-
-// What was sent cannot be stored, so there is no streaming.
-func TestStreaming(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := open(t, nil, func(w http.ResponseWriter, _ *http.Request) {
-			control := http.NewResponseController(w)
-			_, _, err := control.Hijack()
-			if flush := control.Flush(); !errors.Is(flush, http.ErrNotSupported) || !errors.Is(err, http.ErrNotSupported) {
-				t.Errorf("%v, %v", flush, err)
-			}
-			w.WriteHeader(http.StatusNoContent)
-			if _, err := w.Write([]byte("x")); !errors.Is(err, http.ErrBodyNotAllowed) {
+			if _, err := s.try(t, func(r *http.Request) { *r = *r.WithContext(hasty) }); !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
-		})
-		s.want(t, http.StatusNoContent, 1)
-		s.want(t, http.StatusNoContent, 1)
+		}()
+		began := time.Now()
+		for time.Since(began) < 19*time.Second {
+			synctest.Wait()
+			asked := time.Now()
+			a := s.want(t, http.StatusConflict, 1)
+			if took := time.Since(asked); a.Header.Get("Retry-After") != "2" || took.Round(time.Second) != time.Second {
+				t.Errorf("after %v: %v", took, a.Header)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if a := s.want(t, http.StatusOK, 1); !a.replayed() || a.Body != "done" {
+			t.Errorf("the answer of the first is not kept: %+v", a)
+		}
 	})
 }
 
-// Trouble with DynamoDB: come again.
+// How the handler ends decides what six requests are answered, how often it runs, and
+// whether what it added is written. An answer of the moment is sent and not stored, and
+// only a 5xx counts as an attempt; so do a panic, which ends the connection, and a handler
+// that does not answer. There is no streaming, because what was sent cannot be stored.
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	not404 := func(status int) bool { return status != http.StatusNotFound }
+	type ending struct {
+		first, then int // statuses; 0 if the connection ends
+		runs, sold  int64
+		keep        func(int) bool
+		handler     http.HandlerFunc // otherwise it answers first
+	}
+	hangs := func(after time.Duration) http.HandlerFunc { // its context's end
+		return func(w http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			time.Sleep(after)
+			if _, err := w.Write([]byte("at last")); (err != nil) != (after > 5*time.Second) {
+				t.Errorf("after %v: %v", after, err)
+			}
+		}
+	}
+	endings := []ending{
+		{503, 500, 5, 0, nil, nil},
+		{404, 404, 6, 0, not404, nil},
+		{500, 500, 1, 1, not404, nil},
+		{204, 204, 1, 1, nil, func(w http.ResponseWriter, _ *http.Request) {
+			control := http.NewResponseController(w)
+			_, _, hijack := control.Hijack()
+			w.WriteHeader(http.StatusNoContent)
+			_, write := w.Write([]byte("x"))
+			if flush := control.Flush(); !errors.Is(flush, http.ErrNotSupported) || !errors.Is(hijack, http.ErrNotSupported) || !errors.Is(write, http.ErrBodyNotAllowed) {
+				t.Errorf("%v, %v, %v", flush, hijack, write)
+			}
+		}},
+		{200, 200, 1, 1, nil, hangs(0)},
+		{200, 200, 1, 1, nil, hangs(4 * time.Second)},
+		{503, 500, 5, 0, nil, hangs(time.Hour)},
+		{500, 500, 1, 0, nil, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 13<<10)) }}, // too large
+		{0, 500, 5, 0, nil, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		{0, 500, 5, 0, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK); panic("ann") }},
+		{0, 500, 5, 0, nil, func(http.ResponseWriter, *http.Request) { runtime.Goexit() }},
+		{0, 500, 5, 0, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(0) }},
+		{0, 500, 5, 0, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(1000) }},
+	}
+	for _, status := range []int{401, 408, 425, 429} {
+		endings = append(endings, ending{status, status, 6, 0, nil, nil})
+	}
+	for _, status := range []int{200, 302, 400, 402, 404, 409, 422} {
+		endings = append(endings, ending{status, status, 1, 1, nil, nil})
+	}
+	for i, end := range endings {
+		synctest.Test(t, func(t *testing.T) {
+			var kept context.Context
+			s := open(t, &httpkey.Config{Keep: end.keep, Timeout: 10 * time.Second}, func(w http.ResponseWriter, r *http.Request) {
+				kept = r.Context()
+				if err := httpkey.Add(r.Context(), piece("lamp", 100)); err != nil {
+					t.Error(err)
+				}
+				if end.handler != nil {
+					end.handler(w, r)
+					return
+				}
+				w.Header().Set("Retry-After", "7")
+				w.WriteHeader(http.StatusEarlyHints)
+				w.WriteHeader(end.first)
+				w.WriteHeader(http.StatusTeapot)
+				_, _ = w.Write([]byte("own"))
+			})
+			for n := range int64(6) {
+				began := time.Now()
+				a, _ := s.try(t)
+				if took := time.Since(began); took > 16*time.Second {
+					t.Errorf("%d: after %v", i, took)
+				}
+				now, want := n < end.runs, end.then
+				if now {
+					want = end.first
+				}
+				if a.Status != want || s.runs.Load() != min(n+1, end.runs) || a.replayed() != (!now && end.sold == 1) ||
+					end.handler == nil && ((a.Body == "own") != (now || end.sold == 1) || (a.Header.Get("Retry-After") == "7") != now) {
+					t.Errorf("%d: request %d after %d runs: %+v", i, n, s.runs.Load(), a)
+				}
+			}
+			s.sold(t, end.sold, 0)
+			recordtest.WantBad(t, httpkey.Add(kept, piece("lamp", 1)), "httpkey", "ctx", "after the answer")
+			r, _, err := s.answers.Get(t.Context(), "ann:HTTP:k-1")
+			if err != nil || end.first == 0 && r.LastError != "httpkey: the handler panicked" {
+				t.Errorf("%+v, %v", r, err)
+			}
+			s.client.CloseIdleConnections()
+			time.Sleep(2 * time.Hour) // what hangs ends
+		})
+	}
+}
+
+// Trouble with DynamoDB: come again. What is not stored, or cannot be read: never again.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -307,11 +273,16 @@ func TestTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.want(t, http.StatusInternalServerError, 0, key("foreign"))
-		s.want(t, http.StatusCreated, 1)
+		large := text(strings.Repeat("x", 13<<10))
+		s.want(t, http.StatusCreated, 1, key("large"), large)
+		if a := s.want(t, http.StatusInternalServerError, 1, key("large"), large); !strings.Contains(a.Body, "too large") {
+			t.Error(a.Body)
+		}
+		s.want(t, http.StatusCreated, 2)
 		if err := s.answers.Erase(t.Context(), "ann:HTTP:k-1"); err != nil {
 			t.Fatal(err)
 		}
-		s.want(t, http.StatusInternalServerError, 1)
+		s.want(t, http.StatusInternalServerError, 2)
 	})
 }
 
@@ -321,16 +292,81 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	caller := func(*http.Request) string { return "ann" }
-	_, err = httpkey.New(nil, caller, nil)
+	ann := func(*http.Request) string { return "ann" }
+	_, err = httpkey.New(nil, ann, nil)
 	recordtest.WantBad(t, err, "httpkey", "answers")
 	_, err = httpkey.New(answers, nil, nil)
 	recordtest.WantBad(t, err, "httpkey", "caller")
-	_, err = httpkey.New(answers, caller, &httpkey.Config{Timeout: -1})
+	_, err = httpkey.New(answers, ann, &httpkey.Config{Timeout: -1})
 	recordtest.WantBad(t, err, "httpkey", "Config.Timeout")
-	for i, name := range []string{"set-cookie", "Date", "connection", "content-length", "", "\xff"} {
-		names := append(make([]string, 0, i+1), strings.Split(strings.Repeat("X ", i)+name, " ")...)
-		_, err = httpkey.New(answers, caller, &httpkey.Config{Headers: names})
-		recordtest.WantBad(t, err, "httpkey", "Config.Headers["+strconv.Itoa(i)+"]", name)
+	for _, name := range []string{"set-cookie", "Date", "connection", "content-length", "", "\xff", "a b"} {
+		_, err = httpkey.New(answers, ann, &httpkey.Config{Headers: []string{"X", name}})
+		recordtest.WantBad(t, err, "httpkey", "Config.Headers[1]", name)
 	}
+}
+
+// Writes take effect with the answer, once, whatever is lost. If one is refused, the
+// handler decides again.
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	sell := func(w http.ResponseWriter, r *http.Request) {
+		c, _ := httpkey.FromContext(r.Context())
+		items := []types.TransactWriteItem{piece("lamp", 100), piece("shade", 1)}
+		if reasons := c.Reasons(); reasons != nil {
+			if len(reasons) != 2 || aws.ToString(reasons[0].Code) != "None" || aws.ToString(reasons[1].Code) != "ConditionalCheckFailed" {
+				t.Errorf("%+v", reasons)
+			}
+			items = items[:1]
+		}
+		for _, item := range items {
+			if err := httpkey.Add(r.Context(), item); err != nil {
+				t.Error(err)
+			}
+		}
+		w.WriteHeader(http.StatusCreated)
+	}
+	for nth := 1; nth <= 2; nth++ {
+		for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t, nil, sell)
+				s.db.Inject(dynamotest.Fault{Do: do, Nth: nth})
+				for range 3 {
+					s.want(t, http.StatusCreated, 1)
+				}
+				s.sold(t, 1, 1)
+				s.want(t, http.StatusCreated, 3, key("k-2"))
+				s.sold(t, 2, 1)
+			})
+		}
+	}
+}
+
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil, nil)
+	post := func(key string, readFirst bool, items ...types.TransactWriteItem) func(context.Context) error {
+		keys, err := httpkey.New(s.answers, func(*http.Request) string { return "ann" }, &httpkey.Config{ReadFirst: readFirst})
+		add := func(_ http.ResponseWriter, r *http.Request) {
+			err = errors.Join(err, httpkey.Add(r.Context(), items...))
+		}
+		return func(ctx context.Context) error {
+			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/orders", nil)
+			r.Header.Set("Idempotency-Key", key)
+			keys.Handler(http.HandlerFunc(add)).ServeHTTP(httptest.NewRecorder(), r)
+			return err
+		}
+	}
+	free := func(ctx context.Context) error {
+		if _, ok := httpkey.FromContext(ctx); ok || httpkey.Add(ctx) == nil {
+			t.Error("there is no key")
+		}
+		return nil
+	}
+	pricetest.Run(t, s.db, []pricetest.Case{
+		{Func: "Keys.Handler", Call: post("k-1", false)},
+		{Func: "Keys.Handler", In: "ReadFirst", Call: post("k-1", true)},
+		{Func: "Keys.Handler", In: "Add", Call: post("k-2", false, piece("lamp", 1))},
+		{Func: "Add", Call: free},
+		{Func: "FromContext", Call: free},
+	})
 }

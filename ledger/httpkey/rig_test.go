@@ -3,6 +3,7 @@ package httpkey_test
 import (
 	"context"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"strings"
@@ -10,32 +11,32 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/ledger/httpkey"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 // pipes is a network inside the process, so that a bubble of testing/synctest can hold a
 // real client and a real server.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
+type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
+	if c, ok := <-p; ok {
 		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
 	}
+	return nil, net.ErrClosed
 }
-func (p pipes) Close() error   { close(p.closed); return nil }
+func (p pipes) Close() error   { close(p); return nil }
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
 func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	here, there := net.Pipe()
-	p.conns <- there
+	p <- there
 	return here, nil
 }
 
@@ -56,6 +57,7 @@ func open(t *testing.T, cfg *httpkey.Config, h http.HandlerFunc) *shop {
 		t.Fatal(err)
 	}
 	s.db.Create(s.answers.Table())
+	s.db.Create(schema.Table{Name: "sold", Key: schema.Key{Partition: schema.String("pk")}})
 	if h == nil {
 		h = s.sell
 	}
@@ -64,10 +66,11 @@ func open(t *testing.T, cfg *httpkey.Config, h http.HandlerFunc) *shop {
 		t.Fatal(err)
 	}
 	count := func(w http.ResponseWriter, r *http.Request) { s.runs.Add(1); h(w, r) }
-	network := pipes{make(chan net.Conn), make(chan struct{})}
-	server := &http.Server{Handler: keys.Handler(http.HandlerFunc(count)), ReadHeaderTimeout: time.Minute}
+	network := make(pipes)
+	server := &http.Server{Handler: keys.Handler(http.HandlerFunc(count)), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() { _ = server.Serve(network) }()
-	s.client = &http.Client{Transport: &http.Transport{DialContext: network.dial}}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.client = &http.Client{Transport: &http.Transport{DialContext: network.dial}, CheckRedirect: stay}
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
 		_ = server.Close()
@@ -96,16 +99,7 @@ type answer struct {
 
 func (a answer) replayed() bool { return a.Header.Get("Idempotent-Replayed") == "true" }
 
-// post is a POST of ann's, with the key k-1 unless it is changed.
-func (s *shop) post(t *testing.T, change ...func(*http.Request)) answer {
-	t.Helper()
-	a, err := s.try(t, change...)
-	if err != nil {
-		t.Error(err)
-	}
-	return a
-}
-
+// try sends a POST of ann's, with the key k-1 unless it is changed.
 func (s *shop) try(t *testing.T, change ...func(*http.Request)) (answer, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://shop/orders?n=1", strings.NewReader("lamp"))
@@ -130,9 +124,9 @@ func (s *shop) try(t *testing.T, change ...func(*http.Request)) (answer, error) 
 // want posts, and checks the status and how often the handler ran since the beginning.
 func (s *shop) want(t *testing.T, status int, runs int64, change ...func(*http.Request)) answer {
 	t.Helper()
-	a := s.post(t, change...)
-	if got := s.runs.Load(); a.Status != status || got != runs {
-		t.Errorf("answered %d after %d runs, want %d after %d: %s", a.Status, got, status, runs, a.Body)
+	a, err := s.try(t, change...)
+	if got := s.runs.Load(); err != nil || a.Status != status || got != runs {
+		t.Errorf("answered %d after %d runs, want %d after %d: %s, %v", a.Status, got, status, runs, a.Body, err)
 	}
 	return a
 }
@@ -144,5 +138,26 @@ func key(k string) func(*http.Request) {
 func text(body string) func(*http.Request) {
 	return func(r *http.Request) {
 		r.Body, r.ContentLength, r.GetBody = io.NopCloser(strings.NewReader(body)), int64(len(body)), nil
+	}
+}
+
+// piece adds one piece to what was sold, up to most.
+func piece(what string, most int64) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String("sold"), Key: record.Item{"pk": record.Text(what)},
+		UpdateExpression:          aws.String("ADD pieces :one"),
+		ConditionExpression:       aws.String("attribute_not_exists(pieces) OR pieces < :most"),
+		ExpressionAttributeValues: record.Item{":one": record.Int(1), ":most": record.Int(most)},
+	}}
+}
+
+func (s *shop) sold(t *testing.T, lamps, shades int64) {
+	t.Helper()
+	sold := map[string]int64{}
+	for _, row := range s.db.Items("sold") {
+		sold[record.Read(row).Text("pk")] = record.Read(row).Int("pieces")
+	}
+	if sold["lamp"] != lamps || sold["shade"] != shades {
+		t.Errorf("sold %v, want %d and %d", sold, lamps, shades)
 	}
 }
