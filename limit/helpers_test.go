@@ -48,7 +48,19 @@ func (s *shared) Read(p []byte) (int, error) {
 
 func open(t testing.TB, cfg limit.Config) *env {
 	t.Helper()
-	e := &env{db: dynamotest.Open(t, pricetest.Watch), now: noon}
+	return on(t, dynamotest.Open(t, pricetest.Watch), cfg)
+}
+
+// inBubble opens a server of this process, for a bubble cannot wait for others.
+func inBubble(t testing.TB, cfg limit.Config) *env {
+	t.Helper()
+	cfg.Now = time.Now
+	return on(t, dynamotest.New(t, nil), cfg)
+}
+
+func on(t testing.TB, db *dynamotest.DB, cfg limit.Config) *env {
+	t.Helper()
+	e := &env{db: db, now: noon}
 	e.table = e.db.Name("limits")
 	e.Store = e.process(t, e.db.Client(), cfg)
 	recordtest.Create(t, e.db.Client(), e.Table())

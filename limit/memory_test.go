@@ -19,7 +19,7 @@ import (
 func TestManyCallersAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := open(t, limit.Config{Now: time.Now})
+		e := inBubble(t, limit.Config{})
 		e.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(5 * time.Millisecond), Times: -1})
 		for round := range 3 {
 			var grants atomic.Int64
@@ -52,7 +52,7 @@ func TestManyCallersAtOnce(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := open(t, limit.Config{Now: time.Now, Timeout: 200 * time.Millisecond})
+		e := inBubble(t, limit.Config{Timeout: 200 * time.Millisecond})
 		e.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(time.Hour), Times: -1})
 		began := time.Now()
 		var all sync.WaitGroup

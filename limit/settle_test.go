@@ -91,7 +91,7 @@ func TestSettleForgotten(t *testing.T) {
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := open(t, limit.Config{Now: time.Now})
+		e := inBubble(t, limit.Config{})
 		began := time.Now()
 		granted(t, e.Store, 5, ask(1))
 		for turn := range 3 {
@@ -112,7 +112,7 @@ func TestTurn(t *testing.T) {
 func TestCancelledWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := open(t, limit.Config{Now: time.Now})
+		e := inBubble(t, limit.Config{})
 		granted(t, e.Store, 5, ask(1))
 		stands := e.row(t)["t_rps"]
 		a := ask(3, waiting(time.Minute), of(recordtest.Event(t, time.Now(), "turn")))
