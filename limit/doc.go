@@ -25,9 +25,9 @@
 //		return
 //	}
 //
-// With Take.Wait a take waits for its turn, as for another system's API. [Store.Settle] sets what
-// was taken to its final weight, as of tokens that were estimated. For a limit by the
-// calendar day, and for an effect that must happen once, use package counter.
+// With Take.Wait a take waits for its turn, as for another system's API. [Store.Settle]
+// sets what was taken to its final weight, as of tokens that were estimated. For a limit
+// by the calendar day, and for an effect that must happen once, use package counter.
 //
 // # The row
 //
