@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -27,20 +26,22 @@ import (
 const afterTheLease = 2 * time.Minute
 
 // Whichever request is lost, or its reply, and wherever the server dies: one answer, the
-// same to the byte in every reply.
+// same to the byte in every reply. What is added takes effect with it, once; if a write is
+// refused, the handler decides again.
 func TestOneAnswer(t *testing.T) {
 	t.Parallel()
-	for i := range 8 {
+	for i := range 16 {
 		fault, dies := dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: 1 + i&1}, i&4 != 0
 		if i&2 != 0 {
 			fault.Do = dynamotest.LoseReply
 		}
-		synctest.Test(t, func(t *testing.T) { oneAnswer(t, fault, dies) })
+		synctest.Test(t, func(t *testing.T) { oneAnswer(t, fault, dies, i&8 != 0) })
 	}
 }
 
-func oneAnswer(t *testing.T, fault dynamotest.Fault, dies bool) {
+func oneAnswer(t *testing.T, fault dynamotest.Fault, dies, adds bool) {
 	s := open(t, &httpkey.Config{Headers: []string{"link"}}, nil)
+	s.adds = adds
 	s.db.Inject(fault)
 	if dies {
 		s.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: fault.Nth + 1, Times: -1})
@@ -53,6 +54,11 @@ func oneAnswer(t *testing.T, fault dynamotest.Fault, dies bool) {
 	}
 	if runs := s.runs.Load(); runs != 1 && !dies {
 		t.Errorf("%d runs", runs)
+	}
+	if adds {
+		s.sold(t, 1, 1)
+		s.want(t, http.StatusCreated, s.runs.Load()+2, key("k-2"))
+		s.sold(t, 2, 1)
 	}
 	if dies {
 		if got[0].Status != http.StatusServiceUnavailable {
@@ -257,6 +263,26 @@ func TestEndings(t *testing.T) {
 	}
 }
 
+// When the lease is lost, the context ends, and the answer is neither stored nor sent.
+func TestTheLeaseIsLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		causes := make(chan error, 2)
+		s := open(t, &httpkey.Config{Timeout: 5 * time.Minute}, func(_ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			causes <- context.Cause(r.Context())
+		})
+		s.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Nth: 2, Times: -1})
+		s.want(t, http.StatusServiceUnavailable, 1)
+		s.db.Heal()
+		time.Sleep(afterTheLease)
+		s.want(t, http.StatusOK, 2)
+		if lost, late := <-causes, <-causes; !errors.Is(lost, ledger.ErrLeaseLost) || !errors.Is(late, context.DeadlineExceeded) {
+			t.Errorf("%v, %v", lost, late)
+		}
+	})
+}
+
 // Trouble with DynamoDB: come again. What is not stored, or cannot be read: never again.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
@@ -302,42 +328,6 @@ func TestNew(t *testing.T) {
 	for _, name := range []string{"set-cookie", "Date", "connection", "content-length", "", "\xff", "a b"} {
 		_, err = httpkey.New(answers, ann, &httpkey.Config{Headers: []string{"X", name}})
 		recordtest.WantBad(t, err, "httpkey", "Config.Headers[1]", name)
-	}
-}
-
-// Writes take effect with the answer, once, whatever is lost. If one is refused, the
-// handler decides again.
-func TestAdd(t *testing.T) {
-	t.Parallel()
-	sell := func(w http.ResponseWriter, r *http.Request) {
-		c, _ := httpkey.FromContext(r.Context())
-		items := []types.TransactWriteItem{piece("lamp", 100), piece("shade", 1)}
-		if reasons := c.Reasons(); reasons != nil {
-			if len(reasons) != 2 || aws.ToString(reasons[0].Code) != "None" || aws.ToString(reasons[1].Code) != "ConditionalCheckFailed" {
-				t.Errorf("%+v", reasons)
-			}
-			items = items[:1]
-		}
-		for _, item := range items {
-			if err := httpkey.Add(r.Context(), item); err != nil {
-				t.Error(err)
-			}
-		}
-		w.WriteHeader(http.StatusCreated)
-	}
-	for nth := 1; nth <= 2; nth++ {
-		for _, do := range []dynamotest.Effect{dynamotest.LoseRequest, dynamotest.LoseReply} {
-			synctest.Test(t, func(t *testing.T) {
-				s := open(t, nil, sell)
-				s.db.Inject(dynamotest.Fault{Do: do, Nth: nth})
-				for range 3 {
-					s.want(t, http.StatusCreated, 1)
-				}
-				s.sold(t, 1, 1)
-				s.want(t, http.StatusCreated, 3, key("k-2"))
-				s.sold(t, 2, 1)
-			})
-		}
 	}
 }
 

@@ -2,6 +2,7 @@ package httpkey_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -46,6 +47,7 @@ type shop struct {
 	answers *ledger.Store
 	client  *http.Client
 	runs    atomic.Int64 // of the handler
+	adds    bool         // sell adds to the answer
 }
 
 // open starts a shop whose handler is h, or counts and says what it was sent.
@@ -53,17 +55,15 @@ func open(t *testing.T, cfg *httpkey.Config, h http.HandlerFunc) *shop {
 	t.Helper()
 	s := &shop{db: dynamotest.New(t, &dynamotest.Config{MaxBackoff: time.Millisecond})}
 	var err error
-	if s.answers, err = ledger.New(s.db.Client(), "answers", nil); err != nil {
+	s.answers, err = ledger.New(s.db.Client(), "answers", nil)
+	keys, bad := httpkey.New(s.answers, func(r *http.Request) string { return r.Header.Get("Customer") }, cfg)
+	if err := errors.Join(err, bad); err != nil {
 		t.Fatal(err)
 	}
 	s.db.Create(s.answers.Table())
 	s.db.Create(schema.Table{Name: "sold", Key: schema.Key{Partition: schema.String("pk")}})
 	if h == nil {
 		h = s.sell
-	}
-	keys, err := httpkey.New(s.answers, func(r *http.Request) string { return r.Header.Get("Customer") }, cfg)
-	if err != nil {
-		t.Fatal(err)
 	}
 	count := func(w http.ResponseWriter, r *http.Request) { s.runs.Add(1); h(w, r) }
 	network := make(pipes)
@@ -79,9 +79,21 @@ func open(t *testing.T, cfg *httpkey.Config, h http.HandlerFunc) *shop {
 }
 
 // sell is a handler whose answer tells one run from another, and cannot be stored as
-// text.
+// text. It may add a lamp, and a shade until none is left.
 func (s *shop) sell(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	if c, ok := httpkey.FromContext(r.Context()); ok && s.adds {
+		err := httpkey.Add(r.Context(), piece("lamp", 100))
+		switch reasons := c.Reasons(); {
+		case reasons == nil:
+			err = errors.Join(err, httpkey.Add(r.Context(), piece("shade", 1)))
+		case len(reasons) != 2 || aws.ToString(reasons[0].Code) != "None" || aws.ToString(reasons[1].Code) != "ConditionalCheckFailed":
+			err = errors.New("wrong reasons")
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
 	w.Header().Set("Location", "/orders/"+time.Now().Format(time.RFC3339Nano))
 	w.Header().Add("Link", "</a>")
 	w.Header().Add("Link", "</b>")
