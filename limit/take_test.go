@@ -122,7 +122,7 @@ func TestErrorsAreNotRefusals(t *testing.T) {
 	t.Parallel()
 	e := open(t, limit.Config{Timeout: time.Second})
 	take(t, e.Store, ask(1))
-	e.db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Times: -1})
+	e.db.Inject(dynamotest.Fault{Do: dynamotest.Answer(400, `{"__type": "ThrottlingException"}`), Times: -1})
 	for i := range 6 {
 		g, err := e.Take(t.Context(), ask(1))
 		if g.OK || (err == nil) != (i >= 4) {
