@@ -59,8 +59,9 @@ var attributes, shift, unknown, isTaken = func() (all []string, shift, unknown, 
 
 // entryOf returns the latest entry of the call's event in the row, "" if there is none.
 func (c *call) entryOf(row ddb.Item) string {
+	ev := c.Event.String()
 	for _, l := range attributes[:register] {
-		if text, ev := item.Text(row, l), c.Event.String(); strings.HasPrefix(text, ev) && len(text) > len(ev) {
+		if text := item.Text(row, l); strings.HasPrefix(text, ev) && len(text) > len(ev) {
 			return text
 		}
 	}
