@@ -33,9 +33,9 @@ type Filter struct {
 	// Source is the first part of the keys, as it was given to [Key].
 	Source string
 
-	// Prefix is what the keys begin with, as they are stored. If the first part of the
-	// keys says whose they are, a prefix lists the keys of one customer. It needs the
-	// colon that ends the part: customer 17 is not customer 170.
+	// Prefix is what the keys begin with, as they are stored: Source for any number of
+	// parts. It needs the colon that ends the last one: customer 17 is not customer 170.
+	// Key refuses an empty part, where an empty Source or Prefix lists all keys.
 	//
 	//	part, err := ledger.Key(customer) // which escapes it
 	//	f := ledger.Filter{Prefix: part + ":"}

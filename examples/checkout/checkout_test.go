@@ -14,6 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/internal/pipeline"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
@@ -294,5 +295,19 @@ func TestPipeline(t *testing.T) {
 				},
 			}, start)
 		})
+	}
+}
+
+// An empty id is bad input, and erases nobody.
+func TestEraseOfNobody(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	first := c.want(t, "k-1", "/charges", charge("visa", 600), http.StatusCreated)
+	var bad *event.InputError
+	if n, err := c.Erase(t.Context(), ""); n != 0 || !errors.As(err, &bad) {
+		t.Errorf("erased %d, %v", n, err)
+	}
+	if again := c.want(t, "k-1", "/charges", charge("visa", 600), http.StatusCreated); again != first {
+		t.Errorf("%s, and then %s", first, again)
 	}
 }

@@ -56,8 +56,8 @@ func each(step func(was, is rows, now time.Time) error) func(was, is rows, now t
 	}
 }
 
-// together is the rule of TakeAll: an event in a row of its own is in the shared row,
-// too, and no write brings it to the shared row alone, but that of a single Take.
+// together is the rule of TakeAll: an event that is in a row of its own is in the shared
+// row, too. Only a single Take writes it to the shared row alone.
 func together(singles bool) func(was, is rows, now time.Time) error {
 	in := func(all rows, key string, ev event.Event) bool {
 		for name, r := range all {
