@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -74,7 +72,7 @@ func TakeAll(ctx context.Context, items ...TakeOf) ([]Grant, error) {
 // taking is a TakeAll under way.
 type taking struct {
 	api    record.API
-	tables []string
+	table  string             // of the first item, for errors
 	rows   map[[3]string]int // the item of each table, key and window
 	token  string
 	sent   int
@@ -107,7 +105,7 @@ func (a *taking) join(i int, of TakeOf) error {
 	}
 	switch {
 	case i == 0:
-		a.api, a.token = s.own, w.entry.nonce
+		a.api, a.table, a.token = s.own, s.table, w.entry.nonce
 	case !same(a.api, s.own):
 		return bad("Store", "must have the api of the other stores, because one transaction is sent")
 	}
@@ -116,7 +114,6 @@ func (a *taking) join(i int, of TakeOf) error {
 		return bad("Take", fmt.Sprintf("must not be of the same row as items[%d]: a transaction cannot have two actions on one row", other))
 	}
 	a.rows[row] = i
-	a.tables = append(a.tables, s.table)
 	a.left = append(a.left, share{i, s.takeAction(w, in, of.Take.Cap)})
 	return nil
 }
@@ -155,13 +152,13 @@ func (a *taking) transact(ctx context.Context) error {
 	reasons, cancelled := ddb.Cancelled(err)
 	before := len(a.left)
 	if !cancelled || len(reasons) != before || ddb.Busy(err) {
-		return a.wrap(err)
+		return ddb.Wrap(pkg, "TakeAll", a.table, err)
 	}
 	if err := a.answer(reasons); err != nil {
 		return err
 	}
 	if len(a.left) == before {
-		return a.wrap(err)
+		return ddb.Wrap(pkg, "TakeAll", a.table, err)
 	}
 	return nil
 }
@@ -190,7 +187,3 @@ func (a *taking) answer(reasons []types.CancellationReason) error {
 	return nil
 }
 
-func (a *taking) wrap(err error) error {
-	slices.Sort(a.tables)
-	return ddb.Wrap(pkg, "TakeAll", strings.Join(slices.Compact(a.tables), ", "), err)
-}

@@ -27,7 +27,7 @@ func ExampleOperators_List() {
 		check(c.Complete(ctx, "shipped"))
 	}
 
-	for r, err := range seen.List(ctx, ledger.Filter{Source: "SHOP", States: []ledger.State{ledger.Failed, ledger.Refused}}) {
+	for r, err := range seen.List(ctx, ledger.Filter{Prefix: "SHOP", States: []ledger.State{ledger.Failed, ledger.Refused}}) {
 		check(err)
 		fmt.Println(r.Key, r.State, "after", r.Attempts, "attempt:", r.LastError)
 		check(seen.Reopen(ctx, r))

@@ -30,18 +30,13 @@ type Filter struct {
 	// delivery takes such a key over, if attempts are left.
 	States []State
 
-	// Source is the first part of the keys, as it was given to [Key].
-	Source string
-
-	// Prefix is what the keys begin with, as they are stored: Source for any number of
-	// parts. It needs the colon that ends the last one: customer 17 is not customer 170.
-	// Key refuses an empty part, where an empty Source or Prefix lists all keys.
+	// Prefix is the first parts of the keys, as [Key] returns them: of customer 17, and
+	// not of customer 170. An empty one lists all keys, so check Key's error.
 	//
-	//	part, err := ledger.Key(customer) // which escapes it
-	//	f := ledger.Filter{Prefix: part + ":"}
+	//	prefix, err := ledger.Key(customer)
+	//	f := ledger.Filter{Prefix: prefix}
 	//
-	// It costs the same as without it: the keys are in no order, so List reads the
-	// whole table.
+	// The keys are in no order: List reads the whole table all the same.
 	Prefix string
 
 	// ReadAtMost is the most rows to read, including those that do not meet the
@@ -125,8 +120,7 @@ const cursorName = "List"
 // The clauses of a listing. They are joined by AND, in this order.
 const (
 	lives    = "NOT (" + expiredRow + ")"
-	sourced  = "(#pk = :source OR begins_with(#pk, :part))"
-	prefixed = "begins_with(#pk, :prefix)"
+	prefixed = "(#pk = :prefix OR begins_with(#pk, :part))"
 	inStates = "attribute_exists(#claim) AND #state IN ("
 	unstated = "attribute_not_exists(#claim)" // an older system's row, which is done
 )
@@ -148,16 +142,11 @@ func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, err
 		}
 		clauses, names["#"+attrState] = append(clauses, "("+clause+")"), attrState
 	}
-	if f.Source != "" {
-		source := escaper.Replace(f.Source)
-		values[":source"], values[":part"] = item.S(source), item.S(source+":")
-		clauses, names["#"+attrKey] = append(clauses, sourced), attrKey
-	}
 	if f.Prefix != "" {
 		if err := check.PartitionKey(pkg, "Filter.Prefix", f.Prefix); err != nil {
 			return nil, err
 		}
-		values[":prefix"] = item.S(f.Prefix)
+		values[":prefix"], values[":part"] = item.S(f.Prefix), item.S(f.Prefix+":")
 		clauses, names["#"+attrKey] = append(clauses, prefixed), attrKey
 	}
 	in.FilterExpression = aws.String(strings.Join(clauses, " AND "))

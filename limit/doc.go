@@ -85,7 +85,6 @@
 //	Take, Settle                    1 request, 1 WCU
 //	a refusal from memory           none
 //	a wait that is cancelled        2 requests, 2 WCU
-//	Get                             1 request, 0.5 RCU
 //
 // What an attacker costs depends on what the limit admits and not on what is offered. Of
 // 10,000 calls a second for 30 seconds under a limit of 10 a second with a Burst of 10,
@@ -97,5 +96,5 @@
 //
 // For [schema.Policy], as [Store.Actions] has them:
 //
-//   - The service, on the table: GetItem, UpdateItem
+//   - The service, on the table: UpdateItem
 package limit

@@ -61,13 +61,13 @@ func Example() {
 func ExampleNew() {
 	ctx := context.Background()
 	limits := exampleLimits(ctx)
-	grant, err := limits.Get(ctx, limit.Take{Key: "acme", Limits: perTenant})
+	grant, err := limits.Take(ctx, limit.Take{Key: "acme", Limits: perTenant})
 	fmt.Println(grant.OK, grant.Remaining, err)
 
 	_, err = limit.New(nil, "app", nil)
 	fmt.Println(err)
 	// Output:
-	// true [2] <nil>
+	// true [1] <nil>
 	// limit: api must not be nil
 }
 
@@ -110,18 +110,4 @@ func ExampleStore_Take_wait() {
 	}
 	fmt.Println("send")
 	// Output: send
-}
-
-func ExampleStore_Get() {
-	ctx := context.Background()
-	limits := exampleLimits(ctx)
-	take := limit.Take{Key: "acme", Limits: perTenant}
-	for range 2 {
-		if _, err := limits.Take(ctx, take); err != nil {
-			fmt.Println(err)
-		}
-	}
-	grant, err := limits.Get(ctx, take)
-	fmt.Println(grant.OK, grant.Remaining, grant.RetryAfter, err)
-	// Output: false [0] 100ms <nil>
 }

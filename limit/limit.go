@@ -40,19 +40,11 @@ var (
 	// because 16 later writes have pushed it out, or the take was never granted, or
 	// had other weights. Nothing changes: what was taken comes back with time.
 	ErrForgotten = errors.New("limit: the row does not know the take, or not any more")
+
+	// ErrSettled is returned by Settle if the event was settled to other weights
+	// already, which stand.
+	ErrSettled = errors.New("limit: the event was settled to other weights already")
 )
-
-// WeightError is returned by Settle if the event was settled to other weights
-// already, which stand. The weights are in the order of the limits' names, with commas.
-type WeightError struct {
-	Recorded string // what the event was settled to
-	Given    string // what this call would have settled it to
-}
-
-// Error names the weights.
-func (e *WeightError) Error() string {
-	return "limit: the event was settled to " + e.Recorded + " already, not to " + e.Given
-}
 
 // Config of a Store. The zero Config works.
 type Config struct {
@@ -82,8 +74,8 @@ type Config struct {
 	MaxWait time.Duration
 }
 
-// Store limits by the rows of one table, and remembers what it last heard of 10,000
-// keys. It is safe for concurrent use. One Store for each table and process is
+// Store limits by the rows of one table, and remembers what it last heard of up to
+// 10,000 keys. It is safe for concurrent use. One Store for each table and process is
 // enough: what another Store hears, this one does not know.
 type Store struct {
 	api    record.API // with the names of FORMAT.md
@@ -140,6 +132,6 @@ func (s *Store) Table() schema.Table {
 func (s *Store) Actions() schema.Actions {
 	update := schema.Grants{"": {"UpdateItem"}}
 	return schema.Actions{Calls: map[string]schema.Grants{
-		"Take": update, "Settle": update, "Get": {"": {"GetItem"}},
+		"Take": update, "Settle": update,
 	}}
 }

@@ -19,16 +19,14 @@ const (
 type memory struct {
 	random io.Reader
 
-	mu         sync.Mutex       // guards all below, and is never held during a request
-	young, old map[string]*slot // old are those that were not used since young was begun
+	mu    sync.Mutex // guards all below, and is never held during a request
+	slots map[string]*slot
 }
 
 // slot is what is known of a key, and of its limits in the order of their names.
 type slot struct {
 	limits []known
-	heard  bool          // a reply has come
-	asking chan struct{} // until then one request is under way at a time
-	at     int64         // when the last request ended
+	at     int64 // when the last request ended
 
 	spared int     // calls that were refused without a request since the last one
 	level  int     // of the pause
@@ -44,34 +42,28 @@ type known struct {
 }
 
 // slotOf returns the slot of the key and its limits. If there are too many, it forgets
-// those that were used longest ago.
+// all: each key costs one request more, and none is granted more.
 func (m *memory) slotOf(c *call) *slot {
 	id := c.row
 	for _, l := range c.Limits {
 		id = l.Name + " " + id // before the row, which may have spaces
 	}
-	s := m.young[id]
+	s := m.slots[id]
 	if s == nil {
-		if s = m.old[id]; s == nil {
-			s = &slot{limits: make([]known, len(c.Limits))}
+		if m.slots == nil || len(m.slots) >= mostKeys {
+			m.slots = map[string]*slot{}
 		}
-		if m.young == nil || len(m.young) >= mostKeys/2 {
-			m.young, m.old = map[string]*slot{}, m.young
-		}
-		m.young[id] = s
+		s = &slot{limits: make([]known, len(c.Limits))}
+		m.slots[id] = s
 	}
 	return s
 }
 
-// enter lets a take send its request, or refuses it for a time. With a channel, another
-// take asks about the key for the first time, and this one waits until that is over.
-func (m *memory) enter(c *call) (retry int64, other <-chan struct{}) {
+// enter lets a take send its request, or refuses it for a time.
+func (m *memory) enter(c *call) (retry int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.slotOf(c)
-	if s.asking != nil {
-		return 0, s.asking
-	}
 	c.slot, c.began, c.times = s, c.now, nil
 	for i, k := range s.limits {
 		t := s.believed(k, c.now) + k.shadow
@@ -82,15 +74,12 @@ func (m *memory) enter(c *call) (retry int64, other <-chan struct{}) {
 	}
 	if retry > 0 {
 		s.spared++
-		return retry, nil
+		return retry
 	}
 	for i, of := range c.spans {
 		s.limits[i].shadow += of.add
 	}
-	if !s.heard {
-		s.asking = make(chan struct{})
-	}
-	return 0, nil
+	return 0
 }
 
 // believed is the limit's time, or now if that is past or was heard too long ago.
@@ -135,7 +124,7 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 		}
 		k.t = times[i]
 	}
-	s.at, s.heard = max(s.at, c.now), s.heard || times != nil
+	s.at = max(s.at, c.now)
 	switch {
 	case denied && c.began >= s.drawn:
 		s.pause(m.random, c.now)
@@ -143,10 +132,6 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 		s.draw = 0 // the level stays: the next refusal by the row comes soon
 	}
 	s.spared = 0
-	if s.asking != nil {
-		close(s.asking)
-		s.asking = nil
-	}
 }
 
 // pause makes the next request wait, if many calls were refused without one: their
@@ -170,5 +155,5 @@ func (m *memory) learn(c *call, times []int64) {
 	for i, t := range times {
 		s.limits[i].t = t
 	}
-	s.at, s.heard = max(s.at, c.now), true
+	s.at = max(s.at, c.now)
 }

@@ -41,8 +41,6 @@ func TestPrices(t *testing.T) {
 			_, err := e.Settle(ctx, last, map[string]int64{"tpm": 9})
 			return err
 		}},
-		{Func: "Store.Get", Call: func(ctx context.Context) error { _, err := e.Get(ctx, pair(key, 1)); return err }},
-		{Func: "Store.Get", Never: "UpdateItem", Why: "it adds a duration"},
 	}, e.Store)
 	for range 60 { // other processes empty it
 		take(t, e.other(t), pair(key, 1))
@@ -85,8 +83,6 @@ func TestOtherNames(t *testing.T) {
 		}
 		out, err := e.Settle(t.Context(), ask(2, of(ev(t, 0))), map[string]int64{"rps": 1})
 		note(out, err)
-		g, err := e.Get(t.Context(), ask(3))
-		note(g.OK, g.Remaining, err)
 		return e.db.Client(), e.table
 	})
 }

@@ -156,7 +156,7 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 // Duplicate.
 //
 // Errors: an [*event.InputError], also for a debt that comes back only after
-// Config.MaxWait; [*WeightError]; [ErrForgotten]; [ErrContended]; the API's error,
+// Config.MaxWait; [ErrSettled]; [ErrForgotten]; [ErrContended]; the API's error,
 // after which it is safe to call again.
 //
 // Price: 1 request, 1 WCU. A debt needs a second request if the key is not busy.
@@ -179,7 +179,7 @@ func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.
 		case text == c.entry:
 			return event.Duplicate, nil
 		case strings.HasPrefix(text, c.event):
-			err = &WeightError{Recorded: text[len(c.event):], Given: c.entry[len(c.event):]}
+			err = ErrSettled
 		case text != c.taken:
 			err = ErrForgotten
 		}

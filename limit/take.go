@@ -12,9 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
@@ -149,17 +146,7 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	retry, other := s.memory.enter(c)
-	for other != nil { // before the first reply about a key, takes go one at a time
-		select {
-		case <-ctx.Done():
-			return g, ctx.Err()
-		case <-other:
-		}
-		c.now = s.cfg.Now().UnixNano()
-		retry, other = s.memory.enter(c)
-	}
-	if retry > 0 {
+	if retry := s.memory.enter(c); retry > 0 {
 		g = c.grant(c.times)
 		g.OK, g.RetryAfter = false, time.Duration(retry)
 		return g, nil
@@ -198,28 +185,6 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 		c.times = times
 	}
 	return Grant{}, ErrContended
-}
-
-// Get answers what [Store.Take] would answer, and takes nothing: OK, RetryAfter and
-// Remaining. The Event is left out of account. It reads the row as it stood a moment
-// ago, with an eventually consistent read.
-//
-// Price: 1 request, 0.5 RCU.
-func (s *Store) Get(ctx context.Context, t Take) (Grant, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
-	defer cancel()
-	c, err := s.check(t)
-	if err != nil || !c.fits() {
-		return Grant{}, err
-	}
-	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: c.key()})
-	if err == nil {
-		c.times, err = c.timesOf(out.Item)
-	}
-	if err != nil {
-		return Grant{}, ddb.Wrap(pkg, "Get", s.table, err)
-	}
-	return c.grant(c.times), nil
 }
 
 // SetHeader sets RateLimit-Policy and RateLimit, as draft-ietf-httpapi-ratelimit-headers-11

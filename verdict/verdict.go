@@ -73,7 +73,7 @@ var kept = []row{
 var known = append(slices.Clone(kept), []row{
 	{as[*ledger.ResultError], Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{as[*counter.WeightError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
-	{as[*limit.WeightError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
+	{is(limit.ErrSettled), Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
 	{as[*record.AddError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
 	{is(counter.ErrBelowZero), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
 	{is(activity.ErrOthersStand), Verdict{Kind: Poison, Status: http.StatusConflict}},

@@ -188,7 +188,7 @@ var values = map[string]error{
 	"counter.WeightError":           &counter.WeightError{},
 	"limit.ErrContended":            limit.ErrContended,
 	"limit.ErrForgotten":            limit.ErrForgotten,
-	"limit.WeightError":             &limit.WeightError{},
+	"limit.ErrSettled":              limit.ErrSettled,
 	"activity.ConflictError":        &activity.ConflictError{},
 	"activity.ErrRetracted":         activity.ErrRetracted,
 	"activity.ErrNotFound":          activity.ErrNotFound,

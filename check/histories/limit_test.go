@@ -106,7 +106,7 @@ func (l *limitStory) next(c *caller) *call {
 			out, err := store.Settle(ctx, of.ask(), map[string]int64{"a": in.to[0], "b": in.to[1]})
 			if errors.Is(err, limit.ErrForgotten) {
 				return forgotten{}
-			} else if _, other := errors.AsType[*limit.WeightError](err); other {
+			} else if errors.Is(err, limit.ErrSettled) {
 				return otherTo{}
 			}
 			return exactly(out, err)

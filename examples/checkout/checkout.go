@@ -330,6 +330,10 @@ func decode(row record.Item) (Charge, error) {
 // Erase removes what is stored of a person, who can no longer log in. Call it again after
 // an error, and until it returns 0: a request that was under way may have written meanwhile.
 func (s *Service) Erase(ctx context.Context, person string) (erased int, err error) {
+	keys, err := ledger.Key(person)
+	if err != nil {
+		return 0, err
+	}
 	charges, err := s.charges.Erase(ctx, record.Key(person, "CHARGES"))
 	if err != nil {
 		return 0, err
@@ -343,7 +347,7 @@ func (s *Service) Erase(ctx context.Context, person string) (erased int, err err
 		return 0, err
 	}
 	erased = charges + limits
-	for r, err := range ops.List(ctx, ledger.Filter{Source: person}) {
+	for r, err := range ops.List(ctx, ledger.Filter{Prefix: keys}) {
 		if err != nil {
 			return erased, err
 		}

@@ -37,7 +37,7 @@ func (p Personal) Erase(ctx context.Context, customer string) error {
 		return err
 	}
 	var failed []error
-	for r, err := range p.Requests.List(ctx, ledger.Filter{Prefix: part + ":"}) {
+	for r, err := range p.Requests.List(ctx, ledger.Filter{Prefix: part}) {
 		if r.Key != "" { // also if it cannot be read
 			if err = p.Requests.Erase(ctx, r.Key); errors.Is(err, ledger.ErrNotFound) {
 				err = nil // it has expired meanwhile

@@ -42,10 +42,7 @@ func passes(n int) call {
 func settles(n int, to int64) call {
 	return call{fmt.Sprintf("SettleTo%dOf%d", to, n), func(ctx context.Context, p process) string {
 		out, err := rates(p).Settle(ctx, limited(n), map[string]int64{"rpm": to})
-		if _, ok := errors.AsType[*limit.WeightError](err); ok {
-			return "other weights"
-		}
-		return answer(out, err, limit.ErrForgotten)
+		return answer(out, err, limit.ErrForgotten, limit.ErrSettled)
 	}}
 }
 
