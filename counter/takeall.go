@@ -71,11 +71,11 @@ func TakeAll(ctx context.Context, items ...TakeOf) ([]Grant, error) {
 
 // taking is a TakeAll under way.
 type taking struct {
-	api    record.API
-	table  string             // of the first item, for errors
-	rows   map[[3]string]int // the item of each table, key and window
-	token  string
-	sent   int
+	api   record.API
+	table string            // of the first item, for errors
+	rows  map[[3]string]int // the item of each table, key and window
+	token string
+	sent  int
 
 	grants []Grant
 	left   []share // what is not answered yet
@@ -186,4 +186,3 @@ func (a *taking) answer(reasons []types.CancellationReason) error {
 	a.left = rest
 	return nil
 }
-

@@ -33,7 +33,6 @@ var taken = []string{
 	"activity.Record: At", "alias.Match: text", "ema.Observe: Value",
 	"ledger.Forget: Record.Attempts", "ledger.Forget: Record.Fence", "ledger.Forget: Record.Holder", "ledger.Forget: Record.LastError",
 	"ledger.Forget: Record.Nonce", "ledger.Forget: Record.Source",
-	"ledger.List: Filter.Prefix",
 	"ledger.Reopen: Record.Attempts", "ledger.Reopen: Record.Fence", "ledger.Reopen: Record.Holder", "ledger.Reopen: Record.LastError",
 	"ledger.Reopen: Record.Nonce", "ledger.Reopen: Record.Source",
 	"limit.Take: Take.Event", // a random one of the call

@@ -2,7 +2,6 @@ package proof_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
