@@ -45,7 +45,7 @@
 // The answer to an error of the moment is not stored: see Config.Keep.
 //
 // The caller is the first part of the key, so that a person can be erased: list the
-// person's keys with [ledger.Operators.List] and Source, and give each to
+// person's keys with [ledger.Operators.List] and Filter.Prefix, and give each to
 // [ledger.Store.Erase]. Let the caller be an opaque id, because the key stays until the
 // row expires.
 //
