@@ -38,6 +38,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -186,27 +187,25 @@ func (s *Service) charge(ctx context.Context, in request) reply {
 	if err != nil {
 		return again
 	}
-	takes := []counter.Take{
-		{Key: customer(in.person), Event: ev, Weight: in.Cents, Cap: s.Limits.Customer},
-		{Key: merchant(in.Merchant), Event: ev, Weight: in.Cents, Cap: s.Limits.Merchant},
+	takes := []counter.TakeOf{
+		{Store: s.used, Take: counter.Take{Key: customer(in.person), Event: ev, Weight: in.Cents, Cap: s.Limits.Customer}},
+		{Store: s.used, Take: counter.Take{Key: merchant(in.Merchant), Event: ev, Weight: in.Cents, Cap: s.Limits.Merchant}},
 	}
-	for n, take := range takes {
-		grant, err := s.used.Take(ctx, take)
-		switch {
-		case errors.Is(err, event.ErrTooOld): // an attempt of a week ago may have charged
-			return reply{http.StatusGone, "unknown: ask us", ""}
-		case err != nil:
-			return again
-		case grant.Refused():
-			return s.refuse(ctx, takes[:n], "the daily limit is reached")
-		}
+	grants, err := counter.TakeAll(ctx, takes...)
+	switch {
+	case errors.Is(err, event.ErrTooOld): // an attempt of a week ago may have charged
+		return reply{http.StatusGone, "unknown: ask us", ""}
+	case err != nil:
+		return again
+	case slices.ContainsFunc(grants, counter.Grant.Refused): // and nothing was taken
+		return reply{http.StatusPaymentRequired, "the daily limit is reached", ""}
 	}
 	asking, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
 	id, err := s.Provider.Charge(asking, ev.String(), in.Card, in.Cents)
 	switch {
 	case errors.Is(err, ErrDeclined):
-		return s.refuse(ctx, takes, "declined")
+		return s.decline(ctx, takes)
 	case err != nil: // perhaps it charged
 		return reply{http.StatusGatewayTimeout, "unknown: " + again.Status, ""}
 	}
@@ -216,15 +215,15 @@ func (s *Service) charge(ctx context.Context, in request) reply {
 	return reply{http.StatusCreated, "charged", ev.String()}
 }
 
-// refuse gives back what was taken, in one transaction with the answer.
-func (s *Service) refuse(ctx context.Context, taken []counter.Take, why string) reply {
+// decline gives back what was taken, in one transaction with the answer.
+func (s *Service) decline(ctx context.Context, taken []counter.TakeOf) reply {
 	for _, t := range taken {
-		back, err := s.used.RefundItem(counter.Refund{Key: t.Key, Event: t.Event, Weight: t.Weight})
+		back, err := s.used.RefundItem(counter.Refund{Key: t.Take.Key, Event: t.Take.Event, Weight: t.Take.Weight})
 		if err != nil || httpkey.Add(ctx, back.Item) != nil {
 			return again
 		}
 	}
-	return reply{http.StatusPaymentRequired, why, ""}
+	return reply{http.StatusPaymentRequired, "declined", ""}
 }
 
 // settle settles the charge to the final amount, and the limits with it.

@@ -151,7 +151,7 @@ func TestCheckout(t *testing.T) {
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	c := open(t)
-	for _, want := range []dynamotest.Price{{Requests: 4, WCU: 7}, {Requests: 1, WCU: 1}} {
+	for _, want := range []dynamotest.Price{{Requests: 3, WCU: 9}, {Requests: 1, WCU: 1}} {
 		c.db.Meter(func() { c.want(t, "k-1", "/charges", charge("visa", 600), http.StatusCreated) }).Want(t, want)
 	}
 }
