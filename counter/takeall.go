@@ -45,7 +45,8 @@ type TakeOf struct {
 //
 // Errors: an [*event.InputError], whose Field is such as "items[1].Weight", for no
 // items, for more than 100, and as for Take; the errors of Take, of the first item
-// that has one. After an error of an item, this call has taken nothing. After any
+// that has one. After an error of an item, this call has taken nothing, except that,
+// as for Take, an attempt that arrives late may take if there is room by then. After any
 // other error the outcome is open: make the same call again.
 //
 // Price: 1 request, 4 WCU. That is the price of two items: 2 WCU for each item

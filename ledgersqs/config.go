@@ -72,8 +72,8 @@ type Config struct {
 	// queue. A crash after it lets it be called again for the same message.
 	Refused func(ctx context.Context, m Message, why error) error
 
-	// Judge says what an error of the Handler means. Of its own errors, a service says so
-	// before it asks [verdict.Of], which is the default.
+	// Judge says what an error of the Handler means. Defaults to [verdict.Of]. A service
+	// with errors of its own judges these, and gives all others to verdict.Of.
 	Judge func(error) verdict.Verdict
 
 	// Lease is the longest lease of [Once]. It is renewed while the work runs. At least 1

@@ -284,3 +284,16 @@ func wantBad(t *testing.T, field string, err error) {
 		t.Errorf("%v, want bad input in %s", err, field)
 	}
 }
+
+// Work that returned nil is done, whatever Judge would say.
+func TestJudgeIsNotAskedAboutNil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShop(t, ledger.Config{})
+		s.cfg.Judge = func(err error) verdict.Verdict { return verdict.Verdict{Kind: verdict.Retry} }
+		s.q.send("a-1")
+		s.run(10 * time.Minute)
+		if s.q.left() > 0 || len(s.q.dead) > 0 {
+			t.Errorf("left %d, dead %v, logged %v", s.q.left(), s.q.dead, s.stayed)
+		}
+	})
+}

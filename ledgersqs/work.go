@@ -45,7 +45,7 @@ type returned struct {
 // Run works on the messages of a queue, one after the other, until the context ends. Call
 // it several times to have several worked on side by side. Then it finishes the
 // messages in hand, within Config.Timeout, and returns nil; what fails meanwhile comes
-// again at once, for another process. A request to SQS that fails is logged: a message
+// again at once, for another process, or after the error's Wait. A request to SQS that fails is logged: a message
 // that was not deleted comes again, and its key is done. Run returns an
 // [*event.InputError] for bad input.
 //
@@ -172,6 +172,9 @@ func (q *queue) one(ctx context.Context, m Message) (r returned, stays bool) {
 		return returned{m, errNoTime, 0}, true
 	}
 	err := q.handle(context.WithValue(working, leaseKey{}, lease), m)
+	if err == nil {
+		return returned{}, false
+	}
 	v := q.Judge(err)
 	if v.Kind == verdict.Poison {
 		if kept := q.Refused(ctx, m, err); kept != nil {

@@ -18,7 +18,8 @@
 //	}
 //
 // If the table cannot be asked, Take returns an error after Config.Timeout, and this
-// handler is open: it lets the request through. It is closed with two lines more:
+// handler is open: it lets the request through, up to the limit for each process. It is
+// closed with two lines more:
 //
 //	if err != nil {
 //		http.Error(w, "try again", http.StatusServiceUnavailable)
@@ -55,14 +56,16 @@
 //     that arrive late or twice, and crashed callers. The algorithm is GCRA: it has no
 //     windows at whose edges twice as much passes.
 //   - A take of several limits takes of all or of none.
-//   - An event is taken once, and settled once, while at most 16 writes of its key have
-//     followed. A request that the SDK sends again, because a reply was lost, takes
+//   - An event is taken once, and settled once, while fewer than 16 writes of its key
+//     have followed. A request that the SDK sends again, because a reply was lost, takes
 //     once.
-//   - RetryAfter is exact: if nobody else takes it, there is room then, and not before.
-//     So is a refusal without a request, with the two exceptions that Take names.
+//   - RetryAfter of the row is exact: if nobody else takes it, there is room then, and
+//     not before. So is that of a refusal without a request, with the exceptions that
+//     Take names.
 //   - A crash leaves nothing to clean up: what was taken comes back with time.
-//   - A time in the row that a clock far ahead wrote, or a limit that was longer, does
-//     not refuse the key until then: the next take replaces it.
+//   - A time in the row that a clock far ahead wrote, or a limit that was longer,
+//     refuses the key for Burst, Config.MaxWait and a minute at most: the next take
+//     replaces one that is further ahead.
 //
 // Outside the promise:
 //
@@ -70,8 +73,9 @@
 //     takes again: never above the limit, but twice. For what has to happen once use
 //     counter.Take or the ledger.
 //   - All takes of a key must have the same limits: the row's ttl follows from those
-//     that its last writer gave. Another N, Per or Burst may be used at any time: each
-//     take is judged by its own.
+//     that its last writer gave. Each take is judged by its own N, Per and Burst. Give
+//     a limit that changes much another Name: while two versions of a service run, the
+//     shorter may replace the time of the longer.
 //   - In a global table with eventual consistency, each Region limits by itself.
 //
 // A row takes at most some 1,000 writes a second, and so grants no more. For more, split

@@ -33,7 +33,7 @@ const (
 
 var (
 	// ErrContended is returned when other callers wrote the row first at each of the
-	// 4 tries. Nothing was taken or settled. Call again.
+	// 4 tries. Call again.
 	ErrContended = errors.New("limit: other callers wrote the row first at every try")
 
 	// ErrForgotten is returned by Settle if the row does not know the take any more,
@@ -66,8 +66,8 @@ type Config struct {
 	// say. Defaults to 200 ms.
 	Timeout time.Duration
 
-	// MaxWait is the longest Wait of a [Take], and the longest time by which a
-	// Settle above what was taken makes others wait. All writers of a table must
+	// MaxWait is the longest Wait of a [Take], and the longest debt of a Settle above
+	// what was taken. All writers of a table must
 	// have the same MaxWait. What stands in a row more than a minute further ahead
 	// than Burst and MaxWait is the work of a wrong clock, or of a limit that was
 	// changed: the next Take replaces it. Defaults to 10 minutes; at most 366 days.

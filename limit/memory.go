@@ -66,10 +66,11 @@ func (m *memory) enter(c *call) (retry int64) {
 	s := m.slotOf(c)
 	c.slot, c.began, c.times = s, c.now, nil
 	for i, k := range s.limits {
-		t := s.believed(k, c.now) + k.shadow
-		if retry = max(retry, s.refuses(c, k, i, t)); k.busy > 0.5 {
-			t = max(t, c.now+1)
+		if c.absurd(i, k.t) { // the row's next take replaces it
+			k.t = 0
 		}
+		t := s.believed(k, c.now) + k.shadow
+		retry = max(retry, s.refuses(c, k, i, t))
 		c.times = append(c.times, t)
 	}
 	if retry > 0 {
@@ -77,6 +78,9 @@ func (m *memory) enter(c *call) (retry int64) {
 		return retry
 	}
 	for i, of := range c.spans {
+		if s.limits[i].busy > 0.5 {
+			c.times[i] = max(c.times[i], c.now+1)
+		}
 		s.limits[i].shadow += of.add
 	}
 	return 0

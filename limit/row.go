@@ -117,6 +117,8 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 			update, when, used = giveBack, "", map[string]int64{":less": -of.add}
 		case c.absurd(i, t):
 			when, used[":seen"] = ifSeen, t
+		case c.taken != "" && t+of.add > c.now+of.burst: // all debts together have a bound
+			when, used = ifSeen, map[string]int64{":free": c.now + of.burst, ":seen": t}
 		case t > c.now:
 			update, when, used = setBusy, ifBusy, map[string]int64{":more": of.add, ":room": c.now + of.burst + int64(c.Wait) - of.add}
 		}
@@ -150,7 +152,8 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 // such as the tokens that a request did use. A limit that is not named keeps its
 // weight; 0 of all gives the take back. Give the Take of the [Grant]: the event, the
 // limits and their weights must be as they were taken. A take is settled once. What it
-// is settled to above what was taken is a debt: later takes wait for it.
+// is settled to above what was taken is a debt: later takes wait for it. All debts of a
+// limit together make them wait for Burst and Config.MaxWait at most.
 //
 // The answer is Created or, if the event was settled to the same weights before,
 // Duplicate.
@@ -190,7 +193,7 @@ func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.
 
 // settleTo makes the call a settlement.
 func (c *call) settleTo(to map[string]int64, maxWait time.Duration) error {
-	c.taken, c.event = c.entryWith(taken), c.Event.String()+settled
+	c.taken, c.event, c.Wait = c.entryWith(taken), c.Event.String()+settled, 0
 	known := 0
 	for i := range c.Limits {
 		l, of, weight := &c.Limits[i], &c.spans[i], c.Limits[i].Weight
@@ -202,7 +205,7 @@ func (c *call) settleTo(to map[string]int64, maxWait time.Duration) error {
 		}
 		c.times = append(c.times, c.now+1) // a debt is mostly that of a busy key
 		of.add, l.Weight = span(weight-l.Weight, of.unit), weight
-		of.burst = 1 << 62 // and has no bound
+		of.burst = of.most - int64(maxSkew) // more could be absurd to the next take
 	}
 	c.entry = c.entryWith(settled)
 	return refuse(known < len(to), "to", "must name limits of the take only")

@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/limit"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 func settle(t testing.TB, s *limit.Store, a limit.Take, to int64) event.Outcome {
@@ -107,24 +108,40 @@ func TestTurn(t *testing.T) {
 	})
 }
 
-// A wait that is cancelled gives its turn back, although its context is over.
+// A wait that is cancelled gives its room back, unless a redelivery of its event may come.
+// That one finds its turn. The error is the context's, and no other: what becomes of the
+// room is nothing that a worker could act on.
 func TestCancelledWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := inBubble(t, limit.Config{})
 		granted(t, e.Store, 5, ask(1))
-		stands := e.row(t)["t_rps"]
-		a := ask(3, waiting(time.Minute), of(recordtest.Event(t, time.Now(), "turn")))
-		for range 2 { // the second is a Duplicate, and not its own to give back
+		cancelled := func(a limit.Take) {
+			t.Helper()
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(10*time.Millisecond, cancel)
-			if g, err := e.Take(ctx, a); g.OK || !errors.Is(err, context.Canceled) {
+			g, err := e.Take(ctx, a)
+			if v := verdict.Of(err); g.OK || !errors.Is(err, context.Canceled) || v.Kind != verdict.Retry {
 				t.Errorf("%+v, %v", g, err)
 			}
-			if after := e.row(t)["t_rps"]; !same(stands, after) {
-				t.Errorf("%v became %v", stands, after)
-			}
-			a = ask(3, waiting(time.Minute))
 		}
+		stands := e.row(t)["t_rps"]
+		cancelled(ask(3, waiting(time.Minute)))
+		if after := e.row(t)["t_rps"]; !same(stands, after) {
+			t.Errorf("%v became %v", stands, after)
+		}
+		a := ask(3, waiting(time.Minute), of(recordtest.Event(t, time.Now(), "turn")))
+		cancelled(a)
+		began := time.Now()
+		if g, err := e.Take(t.Context(), a); err != nil || !g.OK || g.Outcome != event.Duplicate || time.Since(began) < 280*time.Millisecond {
+			t.Errorf("delivered again: %+v, %v after %v", g, err, time.Since(began))
+		}
+
+		go func() { cancelled(ask(5, waiting(time.Minute))) }()
+		time.Sleep(time.Millisecond)
+		for range 16 { // push it out
+			go func() { _, _ = e.Take(t.Context(), ask(1, waiting(time.Minute))) }()
+		}
+		time.Sleep(time.Minute)
 	})
 }

@@ -3,7 +3,6 @@ package limit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -42,7 +41,7 @@ type Limit struct {
 type Take struct {
 	Key string // what is limited: a tenant, a customer, an address
 	// Event is the request's identity, if it has one: a Take of an event that was
-	// taken already, at most 16 writes of the key ago, takes nothing and is OK. The
+	// taken already, fewer than 16 writes of the key ago, takes nothing and is OK. The
 	// zero Event is a random one of this call, for requests without an identity.
 	//
 	// Caution: never make an event of the time alone. All calls of a millisecond
@@ -67,7 +66,8 @@ type Grant struct {
 	// their names: for [Store.Settle].
 	Take Take
 	// RetryAfter is how long after a refusal the same take has room, if nobody else
-	// takes it. It is 0 if it never has, because a Weight is above Burst.
+	// takes it. It is 0 if it never has: a Weight is above Burst, or the event was
+	// settled to nothing.
 	RetryAfter time.Duration
 	// Remaining is how much of each of Take.Limits can be taken at once, 0 to Burst.
 	// It is nil if the answer does not depend on it.
@@ -87,19 +87,20 @@ type Grant struct {
 // for any number of callers at once, lost replies and retries. S is how far any
 // clock is off.
 //
-// A refusal that follows from what the store heard last is given without a request.
-// It is exact: only a Settle by another process could have made room, and after a
-// second the row is asked again. An event that was taken already may be refused in this
-// way, too; when it comes again after RetryAfter, it is a Duplicate. After a refusal by
-// the row, because other processes take, too, the next request waits a random time of up
-// to 31 intervals, and at most 5 seconds.
+// A refusal that follows from what the store heard last is given without a request. It
+// is what the row would say, with three exceptions. What another process gave back in the
+// last second is not known. A call that ended in an error counts as a take, for a second,
+// so in an outage each process keeps to the limit by itself. After a refusal by the row,
+// because other processes take, too, the next request waits a random time of up to 31
+// intervals, and at most 5 seconds. An event that was taken already may be refused without
+// a request, too; when it comes again after RetryAfter, it is a Duplicate.
 //
 // With Take.Wait, a take whose turn comes within it holds its room, and sleeps until
 // its turn; one whose turn comes later, or after the end of the context, is refused at
-// once. A Duplicate may sleep longer than its take did, never shorter. If the context
-// ends meanwhile, Take gives the room back and returns the context's error. What cannot
-// be given back within Config.Timeout comes back with time. A Duplicate, whose room is
-// another call's, is not given back.
+// once. So is a Duplicate, which may sleep longer than its take did, never shorter. If the
+// context ends meanwhile, Take returns the context's error. It gives the room back, within
+// Config.Timeout, if Take.Event is zero. The room of a given event stays, for its
+// redelivery, and comes back with time.
 //
 // Errors: an [*event.InputError]; [ErrContended]; the context's and the API's error,
 // also if DynamoDB throttles or Config.Timeout is over. After an error the take may hold
@@ -110,35 +111,48 @@ type Grant struct {
 // key of 11 bytes fit in the first KB. A refusal by the row costs the same. A wait that
 // is cancelled: 1 request and 1 WCU more.
 func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
-	if end, ok := ctx.Deadline(); ok {
-		t.Wait = min(t.Wait, max(0, end.Sub(s.cfg.Now())))
-	}
 	c, err := s.check(t)
 	if err != nil || !c.fits() {
 		return Grant{}, err
 	}
+	if end, ok := ctx.Deadline(); ok {
+		c.Wait = min(c.Wait, max(0, end.Sub(s.cfg.Now())))
+	}
+	if err := ctx.Err(); err != nil { // nothing is sent, so the memory hears of nothing
+		return Grant{}, ddb.Wrap(pkg, "Take", s.table, err)
+	}
 	g, err := s.take(ctx, c)
-	if err != nil || !g.OK || t.Wait == 0 {
+	if err != nil || !g.OK {
 		return g, ddb.Wrap(pkg, "Take", s.table, err)
 	}
-	now := s.cfg.Now().UnixNano()
-	turn := now
-	for i, of := range c.spans {
-		turn = max(turn, g.times[i]-of.burst)
+	wait := g.turn()
+	if late := wait - c.Wait; late > 0 && g.Outcome == event.Duplicate {
+		g.OK, g.Outcome, g.RetryAfter = false, 0, late
+		return g, nil
 	}
 	select {
-	case <-time.After(min(t.Wait, time.Duration(turn-now))):
+	case <-time.After(min(c.Wait, wait)):
 		return g, nil
 	case <-ctx.Done():
 	}
-	if g.Outcome == event.Created {
+	if t.Event.IsZero() { // otherwise a redelivery finds the event taken, and its turn
 		nothing := map[string]int64{}
 		for _, l := range t.Limits {
 			nothing[l.Name] = 0
 		}
-		_, err = s.Settle(context.WithoutCancel(ctx), g.Take, nothing) // within Config.Timeout
+		_, _ = s.Settle(context.WithoutCancel(ctx), g.Take, nothing) // within Config.Timeout
 	}
-	return Grant{}, ddb.Wrap(pkg, "Take", s.table, errors.Join(context.Cause(ctx), err))
+	return Grant{}, ddb.Wrap(pkg, "Take", s.table, context.Cause(ctx))
+}
+
+// turn is how long after the answer the turn of what was taken comes.
+func (g Grant) turn() (wait time.Duration) {
+	for i, of := range g.call.spans {
+		if !g.call.absurd(i, g.times[i]) {
+			wait = max(wait, time.Duration(g.times[i]-of.burst-g.call.now))
+		}
+	}
+	return wait
 }
 
 // take refuses the take by what the memory knows, or sends it in one form after the

@@ -17,7 +17,9 @@
 // the same key, and the provider answers what it did. Only a clear "declined" gives the
 // limits back, in one transaction with the answer: no attempt finds half of that done.
 // When the attempts are used up, look for the key with ledger.Operators, ask the provider,
-// and call Reopen.
+// and call Reopen. If the last attempt died, Reopen is refused. Never call Forget then: the
+// next attempt would have another event, and charge again. Run the service with a greater
+// MaxAttempts, which goes on with the same event.
 //
 // # Erasure
 //
@@ -192,9 +194,14 @@ func (s *Service) charge(ctx context.Context, in request) reply {
 		{Store: s.used, Take: counter.Take{Key: merchant(in.Merchant), Event: ev, Weight: in.Cents, Cap: s.Limits.Merchant}},
 	}
 	grants, err := counter.TakeAll(ctx, takes...)
+	_, bad := errors.AsType[*event.InputError](err)
 	switch {
 	case errors.Is(err, event.ErrTooOld): // an attempt of a week ago may have charged
 		return reply{http.StatusGone, "unknown: ask us", ""}
+	case errors.Is(err, counter.ErrFull): // see counter.Config.MaxRecorded
+		return reply{http.StatusPaymentRequired, "too many charges today", ""}
+	case bad:
+		return reply{http.StatusBadRequest, "malformed", ""}
 	case err != nil:
 		return again
 	case slices.ContainsFunc(grants, counter.Grant.Refused): // and nothing was taken
@@ -303,9 +310,10 @@ func done(err error) reply {
 }
 
 // lost reports whether a limit may not have the change. A limit of more than a week ago, or
-// of a person who was erased, no longer needs it.
+// of a person who was erased, no longer needs it, and one that was settled keeps that.
 func lost(err error) bool {
-	return err != nil && !errors.Is(err, event.ErrTooOld) && !errors.Is(err, counter.ErrNotFound)
+	_, settled := errors.AsType[*counter.WeightError](err)
+	return err != nil && !settled && !errors.Is(err, event.ErrTooOld) && !errors.Is(err, counter.ErrNotFound)
 }
 
 // row is the charge as a write of the answer's transaction.

@@ -148,6 +148,23 @@ func TestCheckout(t *testing.T) {
 	})
 }
 
+// What can never be charged is refused at once, and holds nothing. A second settlement that
+// the provider takes leaves the limits as the first has set them.
+func TestWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t)
+		long := fmt.Sprintf(`{"card":"visa","merchant":%q,"cents":100}`, strings.Repeat("x", 2050))
+		c.want(t, "k-1", "/charges", long, http.StatusBadRequest)
+		c.want(t, "k-2", "/charges", charge("visa", 2_000_000_000_000), http.StatusBadRequest)
+		c.used(t, 0, 0, 0)
+		path := "/charges/" + id(c.want(t, "k-3", "/charges", charge("visa", 600), http.StatusCreated))
+		c.want(t, "k-4", path+"/settlement", `{"cents":500}`, http.StatusOK)
+		c.want(t, "k-5", path+"/settlement", `{"cents":400}`, http.StatusOK)
+		c.used(t, 500, 500, 300) // the provider took both
+	})
+}
+
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	c := open(t)

@@ -26,7 +26,8 @@
 //	the handler takes too long           503, Retry-After: see Config.Timeout
 //	DynamoDB is in trouble               503, Retry-After
 //	the attempts are used up             500
-//	the answer is too large to be kept   500 to the requests after the first
+//	the answer is too large to be kept   500 to the requests after the first; with Add,
+//	                                     to the first, too
 //
 // These answers have a body of application/problem+json, except the handler's own. The
 // key is a string of structured fields (RFC 9651), "k-1", or bare, as most clients send
@@ -45,13 +46,13 @@
 // The answer to an error of the moment is not stored: see Config.Keep.
 //
 // The caller is the first part of the key, so that a person can be erased: list the
-// person's keys with [ledger.Operators.List] and Filter.Prefix, and give each to
-// [ledger.Store.Erase]. Let the caller be an opaque id, because the key stays until the
+// person's keys with [ledger.Operators.List], whose Filter.Prefix is ledger.Key(caller),
+// and give each to [ledger.Store.Erase]. Let the caller be an opaque id, because the key stays until the
 // row expires.
 //
 // # IAM actions
 //
 //   - The service, on the ledger's table: GetItem, UpdateItem
 //
-// They are those of DoTx: schema.Only(answers.Actions(), "DoTx").
+// They are those of DoTx: schema.Only(answers, "DoTx").
 package httpkey

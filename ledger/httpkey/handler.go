@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,8 +34,9 @@ const (
 	longestRetry = 2 * time.Second
 )
 
-// Handler returns a handler that calls next once for each Idempotency-Key, stores its
-// answer and replays it. The package's doc has the table of answers.
+// Handler returns a handler that calls next for the first request of each
+// Idempotency-Key, stores its answer and replays it. The package's doc has the table of
+// answers, and when next is called again.
 //
 // The handler works on when the client hangs up, because the client will ask again, until
 // Config.Timeout ends the request's context. The context also ends when the lease is
@@ -137,7 +139,12 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 	got, items := rec.take()
 	if k.cfg.Keep(got.Status) {
 		got.first, got.Header = got.Header, maps.Clone(got.Header)
-		maps.DeleteFunc(got.Header, func(name string, _ []string) bool { return !slices.Contains(k.cfg.Headers, name) })
+		maps.DeleteFunc(got.Header, func(name string, values []string) bool {
+			for i, v := range values { // the first answer has what JSON can keep
+				values[i] = strings.ToValidUTF8(v, "\ufffd")
+			}
+			return !slices.Contains(k.cfg.Headers, http.CanonicalHeaderKey(name))
+		})
 		return got, items, nil
 	}
 	if got.Status < 500 {

@@ -83,8 +83,8 @@ func New(answers *ledger.Store, caller func(*http.Request) string, cfg *Config) 
 		return nil, event.BadInput(pkg, "answers", "must not be nil")
 	case caller == nil:
 		return nil, event.BadInput(pkg, "caller", "must not be nil: the same key of two callers would be one key")
-	case k.cfg.Timeout < 0:
-		return nil, event.BadInput(pkg, "Config.Timeout", fmt.Sprintf("must not be negative, is %v", k.cfg.Timeout))
+	case k.cfg.Timeout < 0 || k.cfg.Timeout > 24*time.Hour:
+		return nil, event.BadInput(pkg, "Config.Timeout", fmt.Sprintf("must be at most 24 hours and not negative, is %v", k.cfg.Timeout))
 	}
 	for i, name := range cfg.Headers {
 		canonical := http.CanonicalHeaderKey(name)

@@ -360,3 +360,36 @@ func TestPrices(t *testing.T) {
 		{Func: "FromContext", Call: free},
 	})
 }
+
+// A replay has the headers of the first answer, byte for byte.
+func TestHeaderBytes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, &httpkey.Config{Headers: []string{"Content-Disposition"}}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Disposition", "attachment; filename=\"k\xf6p.txt\"")
+			w.Header().Set("Location", "/\xf6")
+			w.WriteHeader(201)
+		})
+		a, b := s.want(t, 201, 1), s.want(t, 201, 1)
+		for _, name := range []string{"Content-Disposition", "Location"} {
+			if a.Header.Get(name) != b.Header.Get(name) {
+				t.Errorf("%s: first %q, replayed %q", name, a.Header.Get(name), b.Header.Get(name))
+			}
+		}
+	})
+}
+
+// A header is stored however its name is written.
+func TestHeaderCase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, nil, func(w http.ResponseWriter, r *http.Request) {
+			w.Header()["ETag"] = []string{`"1"`}
+			w.WriteHeader(201)
+		})
+		a, b := s.want(t, 201, 1), s.want(t, 201, 1)
+		if a.Header.Get("Etag") != b.Header.Get("Etag") {
+			t.Errorf("first %q, replayed %q", a.Header.Get("Etag"), b.Header.Get("Etag"))
+		}
+	})
+}
