@@ -33,9 +33,13 @@ type Handler func(ctx context.Context, m Message) error
 // Once returns a handler that does the work of a key once, by [ledger.Do]. A delivery of
 // a key that is done is done. The key must be the same in every delivery, such as the
 // order's id in the body or in an attribute. The id of the message is not enough: a
-// sender that hears no reply sends the same order again, as another message. An error of
-// key means what Config.Judge says. The work's errors count as in Do: mark those that
-// would come again with [ledger.Permanent].
+// sender that hears no reply sends the same order again, as another message. If key
+// returns an error, the work is not begun, and Config.Judge judges the error: mark a body that
+// cannot be read with [ledger.Permanent]. The work's errors count as in Do: mark those that
+// would come again, too.
+//
+// Once does not compare bodies: an order that comes again with another address is done. Where
+// that matters, call Do with the body as Request.Payload.
 //
 // For a work that writes to DynamoDB in one transaction with its end, or for another
 // lease, call [ledger.DoTx] or Do in a Handler of your own, with the Request's Lease from

@@ -40,7 +40,9 @@
 //
 // # What it needs
 //
-// A standard or FIFO queue with a dead-letter queue. Lambda needs an event source
+// A standard or FIFO queue with a dead-letter queue. The ledger's MaxAttempts must be above
+// the queue's maxReceiveCount, or an outage of an hour sends good orders to Config.Refused.
+// Lambda needs an event source
 // mapping with ReportBatchItemFailures; without it, a message that stays is lost. IAM:
 // sqs:ReceiveMessage, sqs:DeleteMessage and sqs:ChangeMessageVisibility for Run;
 // ChangeMessageVisibility for Lambda with Config.Client. The events of Lambda are small

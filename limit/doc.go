@@ -26,8 +26,11 @@
 //		return
 //	}
 //
+// A refusal whose RetryAfter is 0 never has room: its Weight is above Burst. Answer 413.
+//
 // With Take.Wait a take waits for its turn, as for another system's API. [Store.Settle]
-// sets what was taken to its final weight, as of tokens that were estimated. For a limit
+// sets what was taken to its final weight, as of tokens that were estimated, while fewer
+// than 16 writes of the key have followed; its page says what to do with more. For a limit
 // by the calendar day, and for an effect that must happen once, use package counter.
 //
 // # The row
@@ -70,8 +73,9 @@
 // Outside the promise:
 //
 //   - The row forgets an event after 16 later writes. Delivered again after that, it
-//     takes again: never above the limit, but twice. For what has to happen once use
-//     counter.Take or the ledger.
+//     takes again: never above the limit, but twice. Settled after that, what was used
+//     beyond the estimate is not counted. For what has to happen once use counter.Take
+//     or the ledger.
 //   - All takes of a key must have the same limits: the row's ttl follows from those
 //     that its last writer gave. Each take is judged by its own N, Per and Burst. Give
 //     a limit that changes much another Name: while two versions of a service run, the

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -153,13 +152,17 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 // weight; 0 of all gives the take back. Give the Take of the [Grant]: the event, the
 // limits and their weights must be as they were taken. A take is settled once. What it
 // is settled to above what was taken is a debt: later takes wait for it. All debts of a
-// limit together make them wait for Burst and Config.MaxWait at most.
+// limit together make them wait for Burst and Config.MaxWait at most; more is forgiven.
+//
+// Settle while fewer than 16 writes of the key have followed the take. After that it is
+// [ErrForgotten], and a debt is not counted. So if more than 15 calls of a key are under way
+// at a time, estimate high, or on ErrForgotten Take what was used beyond the estimate, with
+// Wait. A client that hangs up ends its context: settle with [context.WithoutCancel].
 //
 // The answer is Created or, if the event was settled to the same weights before,
 // Duplicate.
 //
-// Errors: an [*event.InputError], also for a debt that comes back only after
-// Config.MaxWait; [ErrSettled]; [ErrForgotten]; [ErrContended]; the API's error,
+// Errors: an [*event.InputError]; [ErrSettled]; [ErrForgotten]; [ErrContended]; the API's error,
 // after which it is safe to call again.
 //
 // Price: 1 request, 1 WCU. A debt needs a second request if the key is not busy.
@@ -167,7 +170,7 @@ func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	c, err := s.check(t)
-	if err = cmp.Or(err, t.Event.Check(pkg, "Take.Event", s.cfg.Now()), c.settleTo(to, s.cfg.MaxWait)); err != nil {
+	if err = cmp.Or(err, t.Event.Check(pkg, "Take.Event", s.cfg.Now()), c.settleTo(to)); err != nil {
 		return 0, err
 	}
 	for n := 0; err == nil && n < tries; n++ {
@@ -192,7 +195,7 @@ func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.
 }
 
 // settleTo makes the call a settlement.
-func (c *call) settleTo(to map[string]int64, maxWait time.Duration) error {
+func (c *call) settleTo(to map[string]int64) error {
 	c.taken, c.event, c.Wait = c.entryWith(taken), c.Event.String()+settled, 0
 	known := 0
 	for i := range c.Limits {
@@ -200,8 +203,8 @@ func (c *call) settleTo(to map[string]int64, maxWait time.Duration) error {
 		if w, given := to[l.Name]; given {
 			weight, known = w, known+1
 		}
-		if weight < 0 || weight-l.Weight > int64(maxWait)/of.unit {
-			return event.BadInput(pkg, "to", fmt.Sprintf("must not be negative, nor above what was taken by more than comes back in Config.MaxWait, %v; is %d of %s", maxWait, weight, l.Name))
+		if weight < 0 || weight > mostWeight {
+			return event.BadInput(pkg, "to", fmt.Sprintf("must be 0 to 1,000,000,000,000, is %d of %s", weight, l.Name))
 		}
 		c.times = append(c.times, c.now+1) // a debt is mostly that of a busy key
 		of.add, l.Weight = span(weight-l.Weight, of.unit), weight

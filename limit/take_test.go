@@ -198,7 +198,7 @@ func TestBadInput(t *testing.T) {
 		}
 		_, err := e.Settle(t.Context(), ask(1), nil)
 		recordtest.WantBad(t, err, "limit", "Take.Event")
-		for _, to := range []map[string]int64{{"rps": -1}, {"rps": 700}, {"rpm": 1}} {
+		for _, to := range []map[string]int64{{"rps": -1}, {"rps": 2e12}, {"rpm": 1}} {
 			_, err = e.Settle(t.Context(), ask(1, of(ev(t, 0))), to)
 			recordtest.WantBad(t, err, "limit", "to")
 		}

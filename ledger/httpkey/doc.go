@@ -35,7 +35,9 @@
 // by. To make the header optional, call the handler itself for requests without it.
 //
 // Put authentication and limits of requests before this handler, or their answers are
-// stored. A key is forgotten after the Retention of the ledger: tell your clients.
+// stored. A replay costs a request of such a limit, too. Each 5xx, crash and panic uses up
+// an attempt, 5 by default, and then the answer is 500; other answers that are not stored
+// do not. For a provider that may be down for long, raise ledger.Config.MaxAttempts. A key is forgotten after the Retention of the ledger: tell your clients.
 //
 // # What is stored
 //
