@@ -6,7 +6,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -33,7 +32,7 @@ func (s *Store) cursorAfter(q *query, row ddb.Item) string {
 		}
 		position = append(position, value)
 	}
-	return cursor.Encode(q.cursorName(), position)
+	return check.EncodeCursor(q.cursorName(), position)
 }
 
 // cursorName names the query that a cursor must come from.
@@ -52,7 +51,7 @@ func (s *Store) startAfter(q *query) (ddb.Item, error) {
 		return nil, nil
 	}
 	attrs := s.positions(q)
-	position, err := cursor.Decode(pkg, "Range.Cursor", q.cursorName(), q.r.Cursor, len(attrs))
+	position, err := check.DecodeCursor(pkg, "Range.Cursor", q.cursorName(), q.r.Cursor, len(attrs))
 	if err != nil {
 		return nil, err
 	}

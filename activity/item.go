@@ -14,7 +14,6 @@ import (
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/key"
 	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
@@ -66,10 +65,10 @@ func nameTime(name string, ms int64) string { return fmt.Sprintf("%s%013d", name
 
 // namePrefix begins the keys of the name and of no other: an encoded name
 // holds no '#'.
-func namePrefix(name string) string { return key.Enc(name) + "#" }
+func namePrefix(name string) string { return check.Enc(name) + "#" }
 
 // scopeActor is the partition of one actor in one scope.
-func scopeActor(scope, actor string) string { return key.Join(scope, actor) }
+func scopeActor(scope, actor string) string { return check.Join(scope, actor) }
 
 // check refuses what DynamoDB would refuse, and what would not be read back
 // unchanged.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/walk"
@@ -103,7 +102,7 @@ func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error]
 			Show:   func(it ddb.Item) (Record, walk.Shown, error) { return s.show(it) },
 			Cursor: f.Cursor, Next: f.Next,
 			After: func(it ddb.Item) string {
-				return cursor.Encode(cursorName, []string{item.Text(it, attrKey)})
+				return check.EncodeCursor(cursorName, []string{item.Text(it, attrKey)})
 			},
 		}.Each(yield)
 	}
@@ -173,7 +172,7 @@ func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 	if f.Cursor == "" {
 		return nil
 	}
-	position, err := cursor.Decode(pkg, "Filter.Cursor", cursorName, f.Cursor, 1)
+	position, err := check.DecodeCursor(pkg, "Filter.Cursor", cursorName, f.Cursor, 1)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/actor"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -111,7 +110,7 @@ func (t trail) behind(row ddb.Item) (part, error) {
 }
 
 func (t trail) cursor(row ddb.Item) string {
-	return cursor.Encode(t.query, []string{item.Text(row, attrTimestamp), item.Text(row, attrScope), item.Text(row, attrSeq)})
+	return check.EncodeCursor(t.query, []string{item.Text(row, attrTimestamp), item.Text(row, attrScope), item.Text(row, attrSeq)})
 }
 
 // number is any number as DynamoDB writes it.
@@ -120,7 +119,7 @@ var number = regexp.MustCompile(`^-?[0-9]{1,38}(\.[0-9]{1,38})?$`)
 // position is the cursor's row as DynamoDB takes it. DynamoDB would refuse a
 // row outside the bounds, with a text that does not help a caller.
 func (t trail) position(text string) (ddb.Item, error) {
-	position, err := cursor.Decode(pkg, "Range.Cursor", t.query, text, 3)
+	position, err := check.DecodeCursor(pkg, "Range.Cursor", t.query, text, 3)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -48,7 +47,7 @@ func (s *Store) span(op, scope string, r Range) (span, terms, error) {
 	if r.Cursor == "" {
 		return sp, w, nil
 	}
-	position, err := cursor.Decode(pkg, "Range.Cursor", sp.query, r.Cursor, 1)
+	position, err := check.DecodeCursor(pkg, "Range.Cursor", sp.query, r.Cursor, 1)
 	if err != nil {
 		return span{}, w, err
 	}
@@ -90,7 +89,7 @@ func (sp span) afterRow(seq string) (span, error) {
 func (sp span) behind(row ddb.Item) (part, error) { return sp.afterRow(item.Text(row, attrSeq)) }
 
 func (sp span) cursor(row ddb.Item) string {
-	return cursor.Encode(sp.query, []string{item.Text(row, attrSeq)})
+	return check.EncodeCursor(sp.query, []string{item.Text(row, attrSeq)})
 }
 
 func (sp span) request() *dynamodb.QueryInput {
