@@ -147,7 +147,11 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	if err := s.cfg.validate(); err != nil {
+	if err := actor.CheckType(pkg, s.cfg.ActorType); err != nil {
+		return nil, err
+	}
+	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
+	if err := s.retention.Check(pkg); err != nil {
 		return nil, err
 	}
 	var err error
@@ -155,10 +159,6 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		return nil, err
 	}
 	s.api = names.Client(s.names, api)
-	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
-	if err := s.retention.Check(pkg); err != nil {
-		return nil, err
-	}
 	return s, nil
 }
 
@@ -169,10 +169,6 @@ func (c *Config) fill() {
 	if c.MaxSkew == 0 {
 		c.MaxSkew = 5 * time.Minute
 	}
-}
-
-func (c *Config) validate() error {
-	return actor.CheckType(pkg, c.ActorType)
 }
 
 // Table returns the definition of the table: [schema.Create] creates it. With a
@@ -208,8 +204,6 @@ func (s *Store) Actions() schema.Actions {
 			"RecordMany":  {"": {"PutItem"}},
 			"RecordItems": {"": {"PutItem"}},
 			"Retract":     {"": {"PutItem"}},
-			"Delete":      {"": {"DeleteItem", "Query"}},
-			"DeleteEvent": {"": {"DeleteItem", "Query"}},
 			"OfEvent":     onTable,
 			"InScope":     onTable, "ByActor": byActor, "ByName": byName, "ByActorAndName": byBoth,
 			"Count": anyQuery, "Tally": anyQuery,

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/internal/backfill"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -52,7 +53,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 		attrName:       item.S(a.Name),
 		attrTimestamp:  item.N(ms),
 		attrNameTime:   item.S(nameTime(a.Name, ms)),
-		attrScopeActor: item.S(scopeActor(a.Scope, a.Actor)),
+		attrScopeActor: item.S(check.Join(a.Scope, a.Actor)),
 	}, attrActor)
 	return s.names.Update(in), ok, s.wrap("Backfill", err)
 }

@@ -79,19 +79,14 @@
 //     answers Duplicate instead of Created; if the SDK itself repeats a
 //     transaction, the answer is still Created. If the event also has
 //     activities that do not belong to the set of a RecordAll, the repeated
-//     RecordAll returns a [*ConflictError]. A repeated Delete or DeleteEvent
-//     returns [ErrNotFound] instead of nil, and what was recorded between its
-//     attempts stays.
+//     RecordAll returns a [*ConflictError].
 //   - A retracted activity is not recorded again: [Store.Retract] leaves a
 //     tombstone, so every later delivery is refused with [ErrRetracted] or,
 //     once it is too old for the Retention, with [event.ErrTooOld]. With
 //     [Retract].Tombstone this holds even if the first delivery comes after the
 //     retraction.
 //   - The row of Nth(1) guards the set of its event: while this row exists, no
-//     other set can be recorded under the event. [Store.Delete] refuses to
-//     remove this row while other activities of the event exist.
-//     [Store.DeleteEvent] removes up to 100 rows of the event together, all or
-//     none.
+//     other set can be recorded under the event.
 //   - With a [Config].Retention, an activity so old that its row may have
 //     expired is refused with [event.ErrTooOld]. So it is never recorded a
 //     second time, unless the Retention is made longer later. A row past its
@@ -110,9 +105,8 @@
 //
 // Not guaranteed: if [Store.Record] puts single activities under several N of
 // one event, each of these activities is guarded by itself, and nothing guards
-// the set. [Store.Delete], [Store.DeleteEvent], [Store.Erase] and
-// [Store.EraseActor] leave no trace: a late redelivery of the event can be
-// recorded as new.
+// the set. [Store.Erase] and [Store.EraseActor] leave no trace: a late redelivery of
+// the event can be recorded as new.
 //
 // # Prices
 //
@@ -128,8 +122,6 @@
 //	a walk, first page   1 request   0.5 RCU (4 rows; the next have 16, 64, …)
 //	a walk with a Limit  1 request   0.5 RCU for each 4 KB of its rows
 //	Count, Tally         1 request   0.5 RCU for each 4 KB
-//	Delete               2 requests  1 RCU, 4 WCU
-//	DeleteEvent          2 requests  1 RCU, 4 WCU (of n rows 5n WCU)
 //	Erase                2 requests  1 RCU for each 4 KB, and 4 WCU for each row
 //	EraseActor           2 requests  0.5 RCU for each 4 KB, and 4 WCU for each row
 //	                                 (1 more request for each further row)
@@ -148,12 +140,11 @@
 //
 // For [schema.Policy], as [Store.Actions] has them:
 //
-//   - The service, on the table: DeleteItem, PutItem, Query
+//   - The service, on the table: PutItem, Query
 //   - The service, on indexes userId-timestamp-index, chatId-activity-index,
 //     chatUser-activity-index: Query
 //   - Operators (Erase, EraseActor), on the table: BatchWriteItem, DeleteItem, Query
 //   - Operators (Erase, EraseActor), on index userId-timestamp-index: Query
 //
-// A transaction of puts needs PutItem, and a transaction of deletions needs
-// DeleteItem.
+// A transaction of puts needs PutItem.
 package activity

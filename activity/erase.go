@@ -18,8 +18,8 @@ import (
 //
 // Price: 2 requests, 1 RCU, 4 WCU. This is the price for one activity. Reading
 // takes 1 request for each MB, and costs 1 RCU for each 4 KB begun. Deleting
-// takes 1 request for each 25 rows, and costs 4 WCU for each row up to 1 KB, as
-// [Store.Delete] does. A tombstone is in no index and costs 1 WCU.
+// takes 1 request for each 25 rows, and costs 4 WCU for each row up to 1 KB. A
+// tombstone is in no index and costs 1 WCU.
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return 0, err

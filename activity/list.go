@@ -3,6 +3,8 @@ package activity
 import (
 	"context"
 	"iter"
+
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 // InScope walks the activities of a scope, ordered by the time in their ids. If
@@ -32,7 +34,7 @@ import (
 // were skipped so far.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.inScope(scope, r)
-	return s.each(ctx, q, err)
+	return s.each(ctx, q, check.Positional(err))
 }
 
 // ByActor walks the activities of an actor in all scopes, ordered by the time
@@ -52,7 +54,7 @@ func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Ac
 // more, see [Store.InScope].
 func (s *Store) ByActor(ctx context.Context, actor string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.byActor(actor, r)
-	return s.each(ctx, q, err)
+	return s.each(ctx, q, check.Positional(err))
 }
 
 // ByName walks the activities of one name in a scope, by all actors, ordered by
@@ -77,7 +79,7 @@ func (s *Store) ByActor(ctx context.Context, actor string, r Range) iter.Seq2[Ac
 // meets.)
 func (s *Store) ByName(ctx context.Context, scope, name string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.byName(scope, name, r)
-	return s.each(ctx, q, err)
+	return s.each(ctx, q, check.Positional(err))
 }
 
 // ByActorAndName walks the activities of one actor and one name in a scope,
@@ -93,5 +95,5 @@ func (s *Store) ByName(ctx context.Context, scope, name string, r Range) iter.Se
 // more, see [Store.ByName].
 func (s *Store) ByActorAndName(ctx context.Context, scope, actor, name string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.byActorAndName(scope, actor, name, r)
-	return s.each(ctx, q, err)
+	return s.each(ctx, q, check.Positional(err))
 }

@@ -1,13 +1,9 @@
 package activity
 
 import (
-	"encoding/binary"
-	"fmt"
-	"strconv"
 	"time"
 
-	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Range bounds a list and orders it. The zero Range selects everything, oldest
@@ -65,64 +61,15 @@ type Range struct {
 	Next *string
 }
 
-// check refuses an invalid range.
-func (r Range) check() error {
-	if r.Limit < 0 {
-		return event.BadInput(pkg, "Range.Limit", "must not be negative")
-	}
-	if r.ReadAtMost < 0 {
-		return event.BadInput(pkg, "Range.ReadAtMost", "must not be negative")
-	}
-	if !r.From.IsZero() && !r.To.IsZero() && item.Before(r.To, r.From) {
-		return event.BadInput(pkg, "Range.To", "lies before From")
-	}
-	return nil
-}
-
-// period is a Range's times in whole milliseconds, both part of it.
-type period struct{ from, to int64 }
-
-func periodOf(from, to time.Time) period {
-	p := period{0, maxMillis}
-	if !from.IsZero() {
-		p.from = max(p.from, item.CeilMillis(from))
-	}
-	if !to.IsZero() {
-		p.to = min(p.to, item.CeilMillis(to)-1)
-	}
-	return p
-}
-
-func (p period) empty() bool { return p.from > p.to }
-
-func (p period) holds(t time.Time) bool { return p.from <= t.UnixMilli() && t.UnixMilli() <= p.to }
-
-// ids returns the least and the greatest possible id in the period.
-func (p period) ids() (lo, hi string) { return idAt(p.from, 0x00), idAt(p.to, 0xff) }
-
-func idAt(ms int64, fill byte) string {
-	var id event.Event
-	for i := range id {
-		id[i] = fill
-	}
-	binary.BigEndian.PutUint16(id[0:], uint16(ms>>32))
-	binary.BigEndian.PutUint32(id[2:], uint32(ms))
-	return id.String()
-}
-
-// numbers returns the bounds of the timestamps in the period.
-func (p period) numbers() (lo, hi string) {
-	return strconv.FormatInt(p.from, 10), strconv.FormatInt(p.to, 10)
-}
-
-// digits returns the bounds of the times in keys by name. An older system wrote
-// seconds. Their ten digits sort just before the milliseconds of the same
-// second: if the period starts with a whole second, the lower bound is that
-// second's.
-func (p period) digits() (lo, hi string) {
-	lo, hi = fmt.Sprintf("%013d", p.from), fmt.Sprintf("%013d", p.to)
-	if p.from > 0 && p.from%1000 == 0 {
-		lo = lo[:10]
-	}
-	return lo, hi
+// Match selects the activities of a list: an activity must meet every field
+// that is set. Every activity meets the zero Match.
+//
+// DynamoDB also reads the activities that do not match, and leaves them out of
+// its answer. So the price of a list depends on how many rows are read, not on
+// how many match; Range.ReadAtMost bounds how many are read. If a walk by actor
+// or by name can answer the question, that walk usually costs less.
+type Match struct {
+	Kind  string           // the class
+	Actor string           // who did it; only for lists and counts that are not by actor
+	Data  []record.Compare // conditions on the activity's Data, at most 32
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // MaxSet is how many activities RecordAll can record together: the greatest
@@ -42,9 +43,7 @@ func (s *Store) vacantValues() ddb.Item {
 // another row. Record ignores the read-only fields: At is the event's time, and
 // CreatedAt is the clock's time.
 //
-// If [Store.Retract] has taken the activity back, the error is [ErrRetracted].
-// After [Store.Delete] has removed the row, a late redelivery is recorded as
-// new. With a Retention, an activity so old that its row may have expired is
+// If [Store.Retract] has taken the activity back, the error is [ErrRetracted]. With a Retention, an activity so old that its row may have expired is
 // refused with [event.ErrTooOld], before any request.
 //
 // Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
@@ -81,6 +80,14 @@ func (s *Store) recordRow(ctx context.Context, method string, a Activity, row dd
 		return 0, &ConflictError{Stored: []Activity{stored}}
 	}
 	return event.Duplicate, nil
+}
+
+// same reports whether both are the same activity. It compares neither the time
+// of writing nor the Unicode form of the name.
+func same(a, b Activity) bool {
+	return a.Scope == b.Scope && a.Actor == b.Actor && a.ActorName == b.ActorName && a.Event == b.Event &&
+		canonical(a.Name) == canonical(b.Name) && a.Kind == b.Kind && a.Seq == b.Seq &&
+		a.Effort == b.Effort && a.Confidence == b.Confidence && payload.Equal(a.Data, b.Data)
 }
 
 // checkAge refuses an event whose row may have expired: nobody can know whether
@@ -195,6 +202,22 @@ func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.
 		return 0, &ConflictError{Stored: stored}
 	}
 	return event.Duplicate, nil
+}
+
+// standing reads the rows that are neither retracted nor expired.
+func (s *Store) standing(method string, rows []ddb.Item) ([]Activity, error) {
+	var all []Activity
+	for _, row := range rows {
+		if retracted(row) || s.expired(row) {
+			continue
+		}
+		a, err := s.decode(row)
+		if err != nil {
+			return nil, s.wrap(method, err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
 }
 
 // encodeSet checks that the activities form a set, and returns their rows.

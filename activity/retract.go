@@ -50,7 +50,7 @@ const (
 //
 // With a Retention, the tombstone expires at the event's time plus the
 // Retention; by then a redelivery is too old, unless the Retention is made
-// longer later. [Store.Delete] removes the tombstone.
+// longer later.
 //
 // Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
 // and 1 WCU for each index. A tombstone where no row existed costs 1 WCU, and

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Range bounds and orders a query for the messages of a scope, by sequence, or of an
@@ -64,8 +66,8 @@ type Range struct {
 	Next *string
 }
 
-// check refuses a range that is invalid for a scope.
-func (r Range) check() error {
+// checkScope refuses a range that is invalid for a scope.
+func (r Range) checkScope() error {
 	switch {
 	case r.FromSeq < 0:
 		return event.BadInput(pkg, "Range.FromSeq", "must not be negative")
@@ -76,15 +78,33 @@ func (r Range) check() error {
 	case !r.From.IsZero() && !r.NewestFirst:
 		return event.BadInput(pkg, "Range.From", "can be used only with NewestFirst: the sort key has no time")
 	}
-	return r.checkBounds()
+	return nil
 }
 
-func (r Range) checkBounds() error {
+// checkActor refuses a range that is invalid for an actor.
+func (r Range) checkActor() error {
 	switch {
-	case r.Limit < 0:
-		return event.BadInput(pkg, "Range.Limit", "must not be negative")
-	case r.ReadAtMost < 0:
-		return event.BadInput(pkg, "Range.ReadAtMost", "must not be negative")
+	case item.Inverted(r.From, r.To):
+		return event.BadInput(pkg, "Range.To", "lies before From")
+	case r.FromSeq != 0:
+		return event.BadInput(pkg, "Range.FromSeq", "must be 0: an actor's messages are sorted by time")
+	case r.ToSeq != 0:
+		return event.BadInput(pkg, "Range.ToSeq", "must be 0: an actor's messages are sorted by time")
+	case r.Consistent:
+		return event.BadInput(pkg, "Range.Consistent", "must be false: only the index finds an actor's messages")
+	case r.Match.Actor != "":
+		return event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's messages")
 	}
 	return nil
+}
+
+// Match is a filter of messages: a message must meet all fields of the Match.
+// Every message meets the zero Match.
+//
+// DynamoDB also reads the messages that do not match, and leaves them out of its
+// answer. So you pay for all rows that are read, not only for the rows that
+// match. Range.ReadAtMost bounds how many rows are read.
+type Match struct {
+	Actor string           // who said it
+	Data  []record.Compare // conditions on the message's Data, at most 32
 }
