@@ -25,21 +25,14 @@ type Filter struct {
 // What Count needs from the rows, and the rows' keys, for OnUnreadable.
 var countAttributes = []string{attrScope, attrID, attrTimestamp, attrName, attrNameTime, attrTTL, attrRetractedAt}
 
-// Count returns the number of activities that the Filter selects. It follows
-// all pages and counts what the walk with the same arguments yields:
-// [Store.InScope], [Store.ByActor], [Store.ByName] or [Store.ByActorAndName].
-// The docs of these walks say which rows of an older system they miss.
-//
-// Count reads only some attributes. If the fault of an unreadable row is in
-// another attribute, Count counts the row, although a walk could not read it.
+// Count returns the number of activities that the Filter selects: what the walk with
+// the same arguments yields, on all pages ([Store.InScope], [Store.ByActor],
+// [Store.ByName] or [Store.ByActorAndName]). It reads only some attributes, so it
+// counts a row that a walk could not read because of another.
 //
 // Price: 1 request, 0.5 RCU. Each 4 KB begun of the rows counted costs 0.5 RCU,
 // and each MB takes 1 request. Consistent doubles the units. Other rows cost
-// nothing, except rows that the walk would read and skip: what a Match leaves out,
-// tombstones, expired rows, rows that cannot be read, and some rows of an older
-// system. If a name of an older system only looks like the Filter's Name, as
-// "dish#2" looks like "dish", Count reads up to a page of 1 MB of that name's rows
-// before it skips the rest of them. For an exception, see [Store.ByName].
+// nothing, except those that the walk would read and skip.
 func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	n := 0
 	for _, err := range s.counted(ctx, "Count", f, countAttributes) {

@@ -20,13 +20,9 @@ var ErrRetracted = errors.New("activity: the activity was retracted and is not r
 // ConflictError is returned by Record, RecordAll and RecordItems.Outcome, and
 // by RecordMany in an [event.LeftoverError], when different content is already
 // recorded under the event: another classification of the same message, say.
-// What was recorded first stays. While that content is stored, and the event is
-// not too old for the Retention, trying again gives the same answer.
-//
-// Nothing was written, with one exception. Suppose that RecordAll has recorded
-// a set, and that Record has put other rows under the same event. Then a
-// repeated RecordAll of the set returns a ConflictError, although the set is
-// recorded: Stored has the set and the other rows. See [Store.RecordAll].
+// What was recorded first stays, and trying again gives the same answer. Nothing was
+// written, with the one exception that [Store.RecordAll] names: a set beside rows that
+// Record has put under the same event.
 type ConflictError struct {
 	// Stored are the activities that are stored: from Record, the one under the
 	// Event; from RecordAll, all of the event; from RecordItems.Outcome, those

@@ -16,10 +16,10 @@ type Tally struct {
 // Tally counts the same activities as [Store.Count], but separately for each
 // actor, name and kind: for the summary of a week, say. The result has one
 // Tally for each combination that occurs, sorted by actor, name and kind. Names
-// are in NFC. The Counts add up to the number that Store.Count returns.
+// are in NFC.
 //
 // Price: 1 request, 0.5 RCU. The price is that of [Store.Count] with the same
-// Filter. Tally sends one query, in pages, which reads each row once.
+// Filter.
 func (s *Store) Tally(ctx context.Context, f Filter) ([]Tally, error) {
 	counts := map[Tally]int{}
 	for a, err := range s.counted(ctx, "Tally", f, append(countAttributes[:len(countAttributes):len(countAttributes)], attrActor, attrKind)) {

@@ -34,8 +34,7 @@ func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Me
 //
 // ByActor reads the index, which lags behind the table, normally by less than a
 // second. Rows of an older system whose time is in seconds are sorted as older
-// than all other rows. A query with a From does not find these rows. A query
-// with only a To finds those of them that were said before To. Rows without a
+// than all other rows, so a query with a From does not find them. Rows without a
 // time are not in the index.
 //
 // Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScope].

@@ -45,24 +45,23 @@ type Range struct {
 	// follow. Defaults to as many rows as the answer takes.
 	ReadAtMost int
 
-	// Cursor is what an earlier walk of the same query, with the same Match,
+	// Cursor is what an earlier walk of the same query, with the same bounds and Match,
 	// wrote to Next.
 	Cursor string
 
-	// Next, if set, is where the walk writes the Cursor of a later walk that
-	// goes on: after the last message that was yielded or, if ReadAtMost or an
-	// error ended the walk, after the last row that was read. It is "" after the
-	// last row. (If the first request fails, it is Cursor.) A cursor does not
-	// promise another message.
+	// Next, if set, is where the walk writes the Cursor of a later walk that goes
+	// on: after the last message that was yielded or, if ReadAtMost or an error
+	// ended the walk, after the last row that was read. It is "" after the last row,
+	// and Cursor if the first request fails. A cursor does not promise another
+	// message.
 	//
-	// The walk writes Next when it ends or the loop is left. A walk that nobody
-	// loops over, or that is refused as bad input, does not write it. Each loop
-	// over the same walk begins at Cursor, and writes Next again.
+	// Each loop over the walk begins at Cursor, and writes Next when it ends or is
+	// left. A walk that is refused as bad input does not write it.
 	//
 	// You may give the cursor to a client and take it back. Even a forged cursor
 	// cannot reach messages of other scopes or actors, or outside the bounds of
-	// the query. It is not encrypted: it holds the sequence of that message or
-	// row and, in a query for an actor, its scope and time.
+	// the query. It is not encrypted: it holds the sequence of that row and, in a
+	// query for an actor, its scope and time.
 	Next *string
 }
 
@@ -99,11 +98,8 @@ func (r Range) checkActor() error {
 }
 
 // Match is a filter of messages: a message must meet all fields of the Match.
-// Every message meets the zero Match.
-//
-// DynamoDB also reads the messages that do not match, and leaves them out of its
-// answer. So you pay for all rows that are read, not only for the rows that
-// match. Range.ReadAtMost bounds how many rows are read.
+// Every message meets the zero Match. DynamoDB also reads what does not match, so you
+// pay for all rows that are read; Range.ReadAtMost bounds how many.
 type Match struct {
 	Actor string           // who said it
 	Data  []record.Compare // conditions on the message's Data, at most 32
