@@ -171,4 +171,9 @@ func TestSkippedRowsAreMadeUpFor(t *testing.T) {
 	if want := []int{4, 5, 10, 20, 40, 80, 160}; !slices.Equal(api.read, want) {
 		t.Errorf("one activity behind two hundred: read pages of %v, want %v", api.read, want)
 	}
+	r.Limit, api.read = 0, nil
+	collect(t, acts.InScope(t.Context(), home, r))
+	if want := []int{4, 16, 64, 256}; !slices.Equal(api.read[:4], want) {
+		t.Errorf("all behind two hundred: read pages of %v, want %v first", api.read, want)
+	}
 }
