@@ -43,16 +43,12 @@ type Activity struct {
 	Event event.Event
 
 	// Name is the canonical name of what was done: "order". Names are stored,
-	// and searched for, in Unicode's form NFC, so that two Unicode encodings of
-	// the same text are one name. If an older writer stored a name in another
-	// Unicode form, the row keeps that form until [Store.Backfill] changes it.
-	// Until then, walks by name do not find the row.
+	// and searched for, in Unicode's form NFC. A row of an older writer keeps another
+	// form until [Store.Backfill] changes it, and walks by name do not find it.
 	Name string
 
-	// Kind is the activity's class: "sale", "repair". No index has the kind in
-	// its key. Lists and counts with a Match.Kind leave out activities of other
-	// kinds, but pay for reading them. Tally counts each kind separately. In
-	// package memory, only CountBy selects by Kind, with a Match.Kind.
+	// Kind is the activity's class: "sale", "repair". No index has it in its key, so
+	// what a Match.Kind leaves out is still paid for.
 	Kind string
 
 	// Seq is the number of the message that reported the activity; 0 without a
@@ -66,10 +62,9 @@ type Activity struct {
 	// A value is text (string), a flag (bool) or a number: any of Go's integers
 	// and floats, an attributevalue.Number or a json.Number. Numbers come back as
 	// attributevalue.Number, which keeps all 38 digits; record.ReadData reads the
-	// values with their types. Data has at most 32 entries and 4 KB, and the name of each entry has 1 to 255 bytes. Data
-	// without entries is read back as nil. If an activity is delivered again with
-	// other Data, that is a conflict, not a duplicate. Numbers are compared by
-	// value: 1, 1.0 and 1e0 are equal.
+	// values with their types. Data has at most 32 entries and 4 KB, and names of 1 to
+	// 255 bytes. A redelivery with other Data is a conflict; numbers are compared by
+	// value.
 	Data map[string]any
 
 	// At and CreatedAt are read-only: recording ignores them. At is when the
@@ -115,12 +110,10 @@ type Config struct {
 	MaxSkew time.Duration
 
 	// OnUnreadable is called with each row that a walk, Count or Tally
-	// cannot read, for example to count or to log the row. The walk or count
-	// then continues without the row. The function must be safe for concurrent
-	// use. The error names the row's key, which may be personal data. Without
-	// OnUnreadable, a row that cannot be read ends the walk or
-	// count with an error. [Store.OfEvent], and a recording that finds such a
-	// row under its event, return the error with or without OnUnreadable.
+	// cannot read, for example to count or to log it. The walk then continues.
+	// Without it, such a row ends the walk with an error. The function must be safe
+	// for concurrent use. The error names the row's key, which may be personal data.
+	// [Store.OfEvent] and recordings return the error in any case.
 	OnUnreadable func(error)
 }
 
@@ -147,7 +140,11 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	if err := s.cfg.validate(); err != nil {
+	if err := actor.CheckType(pkg, s.cfg.ActorType); err != nil {
+		return nil, err
+	}
+	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
+	if err := s.retention.Check(pkg); err != nil {
 		return nil, err
 	}
 	var err error
@@ -155,10 +152,6 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		return nil, err
 	}
 	s.api = names.Client(s.names, api)
-	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
-	if err := s.retention.Check(pkg); err != nil {
-		return nil, err
-	}
 	return s, nil
 }
 
@@ -169,10 +162,6 @@ func (c *Config) fill() {
 	if c.MaxSkew == 0 {
 		c.MaxSkew = 5 * time.Minute
 	}
-}
-
-func (c *Config) validate() error {
-	return actor.CheckType(pkg, c.ActorType)
 }
 
 // Table returns the definition of the table: [schema.Create] creates it. With a
@@ -208,8 +197,6 @@ func (s *Store) Actions() schema.Actions {
 			"RecordMany":  {"": {"PutItem"}},
 			"RecordItems": {"": {"PutItem"}},
 			"Retract":     {"": {"PutItem"}},
-			"Delete":      {"": {"DeleteItem", "Query"}},
-			"DeleteEvent": {"": {"DeleteItem", "Query"}},
 			"OfEvent":     onTable,
 			"InScope":     onTable, "ByActor": byActor, "ByName": byName, "ByActorAndName": byBoth,
 			"Count": anyQuery, "Tally": anyQuery,

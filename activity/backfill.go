@@ -8,26 +8,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/internal/backfill"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // Backfill returns the update that completes a row of an older system. Pass the row
 // as a Scan of the table returned it. The update sets those of four attributes that
-// the row lacks, or has in another form than [Store.Record] writes: timestamp, in
-// milliseconds; activity, the name in NFC; activityTimestamp; and chatUser. The
-// bool is false if the row needs no update, because it has these attributes already
-// or because it is retracted or expired.
+// the row lacks, or has in another form than [Store.Record] writes: timestamp,
+// activity, activityTimestamp and chatUser. The bool is false if the row needs no
+// update, because it has them already or because it is retracted or expired.
 //
 // DynamoDB refuses the update, with a *types.ConditionalCheckFailedException, if
-// one of the four attributes or the actor has changed since the Scan, or if the
-// row was deleted. So it is safe to send the update while other callers write,
-// and to send it again. The update does not set a ttl: a row that an older system
-// wrote without a ttl is still kept for ever.
+// what it was made from has changed since the Scan. So it is safe to send the update
+// while others write, and to send it again. A row without a ttl is kept for ever.
 //
-// Backfill returns an error if the row cannot be read, if it does not say who
-// did what and when, if it has a value that cannot be in a key, or if it has no
-// room for the four attributes.
+// Backfill returns an error if the row cannot be read, does not say who did what and
+// when, has a value that cannot be in a key, or has no room for the four attributes.
 //
 // For each KB begun of the row, the update costs 1 WCU for the table and 1 WCU
 // for each index, or 2 WCU for an index in which the row had another key.
@@ -52,7 +49,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 		attrName:       item.S(a.Name),
 		attrTimestamp:  item.N(ms),
 		attrNameTime:   item.S(nameTime(a.Name, ms)),
-		attrScopeActor: item.S(scopeActor(a.Scope, a.Actor)),
+		attrScopeActor: item.S(check.Join(a.Scope, a.Actor)),
 	}, attrActor)
 	return s.names.Update(in), ok, s.wrap("Backfill", err)
 }

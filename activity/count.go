@@ -2,10 +2,8 @@ package activity
 
 import (
 	"context"
-	"strings"
+	"iter"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
@@ -24,49 +22,20 @@ type Filter struct {
 	Consistent bool      // as in Range; only with a Scope alone
 }
 
-// What Count and Tally need from the rows, and the rows' keys, for
-// OnUnreadable.
-const (
-	countProjection = "#scope, #id, #time, #name, #nameTime, #ttl, #retractedAt"
-	tallyProjection = countProjection + ", #actor, #kind"
-)
+// What Count needs from the rows, and the rows' keys, for OnUnreadable.
+var countAttributes = []string{attrScope, attrID, attrTimestamp, attrName, attrNameTime, attrTTL, attrRetractedAt}
 
-// projected returns the names of a projection's attributes.
-func (s *Store) projected(projection string) map[string]string {
-	all := map[string]string{
-		"#scope": attrScope, "#id": attrID, "#time": attrTimestamp, "#name": attrName, "#nameTime": attrNameTime,
-		"#ttl": attrTTL, "#retractedAt": attrRetractedAt, "#actor": attrActor, "#kind": attrKind,
-	}
-	names := map[string]string{}
-	for alias := range strings.SplitSeq(projection, ", ") {
-		names[alias] = all[alias]
-	}
-	return names
-}
-
-// Count returns the number of activities that the Filter selects. It follows
-// all pages and counts what the walk with the same arguments yields:
-// [Store.InScope], [Store.ByActor], [Store.ByName] or [Store.ByActorAndName].
-// The docs of these walks say which rows of an older system they miss.
-//
-// Count reads only some attributes. If the fault of an unreadable row is in
-// another attribute, Count counts the row, although a walk could not read it.
+// Count returns the number of activities that the Filter selects: what the walk with
+// the same arguments yields, on all pages ([Store.InScope], [Store.ByActor],
+// [Store.ByName] or [Store.ByActorAndName]). It reads only some attributes, so it
+// counts a row that a walk could not read because of another.
 //
 // Price: 1 request, 0.5 RCU. Each 4 KB begun of the rows counted costs 0.5 RCU,
 // and each MB takes 1 request. Consistent doubles the units. Other rows cost
-// nothing, except rows that the walk would read and skip: what a Match leaves out,
-// tombstones, expired rows, rows that cannot be read, and some rows of an older
-// system. If a name of an older system only looks like the Filter's Name, as
-// "dish#2" looks like "dish", Count reads up to a page of 1 MB of that name's rows
-// before it skips the rest of them. For an exception, see [Store.ByName].
+// nothing, except those that the walk would read and skip.
 func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
-	q, err := s.filtered(f)
-	if err != nil {
-		return 0, err
-	}
-	q.method = "Count"
 	n := 0
-	for _, err := range s.walk(ctx, q, walk.FullPage, aws.String(countProjection)) {
+	for _, err := range s.counted(ctx, "Count", f, countAttributes) {
 		if err != nil {
 			return 0, err
 		}
@@ -75,12 +44,16 @@ func (s *Store) Count(ctx context.Context, f Filter) (int, error) {
 	return n, nil
 }
 
-func (s *Store) filtered(f Filter) (query, error) {
-	if err := f.check(); err != nil {
-		return query{}, err
+// counted walks the activities that the filter selects, and reads these attributes.
+func (s *Store) counted(ctx context.Context, method string, f Filter, attributes []string) iter.Seq2[Activity, error] {
+	err := f.check()
+	if err != nil {
+		return s.each(ctx, query{}, err)
 	}
 	q, err := s.ask(f, Range{Match: f.Match, From: f.From, To: f.To, Consistent: f.Consistent})
-	return q, check.Within("Filter", err)
+	q.Wrap = func(err error) error { return s.wrap(method, err) }
+	q.Project, q.First = attributes, walk.FullPage
+	return s.each(ctx, q, check.Within("Filter", err))
 }
 
 // ask is the query that answers the filter.
@@ -107,7 +80,7 @@ func (f Filter) check() error {
 		return event.BadInput(pkg, "Filter.Name", "must be set if Scope and Actor are set: no index has all activities of one actor in one scope. To count without a Name, leave Actor empty and set Match.Actor")
 	case f.Consistent && (f.Actor != "" || f.Name != ""):
 		return event.BadInput(pkg, "Filter.Consistent", "is possible only without Actor and Name: counts by them read an index")
-	case !f.From.IsZero() && !f.To.IsZero() && item.Before(f.To, f.From):
+	case item.Inverted(f.From, f.To):
 		return event.BadInput(pkg, "Filter.To", "lies before From")
 	}
 	return nil

@@ -11,108 +11,73 @@
 //		…
 //	}
 //
+// Record answers Created, or Duplicate if the event was delivered before.
+// [Store.RecordAll] records all that one event caused. [Store.Retract] takes an
+// activity back, so that no later delivery brings it back.
+//
 // # What a Scope is
 //
-// A Scope is one partition of the table, and of the index of ByName. DynamoDB
-// writes at most about 1,000 WCU a second to one partition: 1,000 activities of up
-// to 1 KB, or 500 in transactions. A list reads one scope, except the list of
-// [Store.ByActor], which finds what an actor did in all scopes. So give each thing
-// whose activities are listed together its own scope: each customer, each order, or
-// each device. Do not make a whole shop one scope: the list of one customer would
-// then read the activities of all customers. A [Match] with an Actor finds what an
-// actor did in one scope.
+// Each customer, each order or each device whose activities are listed together. A
+// Scope is one partition, and DynamoDB writes at most about 1,000 WCU a second to
+// one: 1,000 activities of up to 1 KB, or 500 in transactions. A list reads one
+// scope; only [Store.ByActor] finds what an actor did in all of them. So do not make
+// a whole shop one scope.
 //
 // If persons must be erased, make the person the scope: [Store.Erase] reads the table
 // and finds every row. [Store.EraseActor] reads an index, which may lag: it can find
 // nothing, and then returns no error.
 //
-// # Item
+// # The row
 //
-// Each activity is one row. Its sort key is the event that caused the activity:
-// a ULID, which begins with the time at which the activity happened. So the
-// table itself is ordered by time:
+// Each activity is one row; FORMAT.md has its attributes, and the tombstone that a
+// retraction leaves. The key is the scope and the event, a ULID, which begins with the
+// time at which the activity happened. So the table itself is in order of time. All
+// indexes project all attributes:
 //
-//	chatId             S  partition: the scope, as it is
-//	activityId         S  sort: the event, 26 characters
-//	userId             N  the actor (S if Config.ActorType is S)
-//	userName           S  optional
-//	messageId          N  optional: Seq
-//	timestamp          N  the event's time, Unix milliseconds
-//	type               S  optional: Kind
-//	activity           S  Name
-//	effort             N
-//	confidence         N
-//	activityTimestamp  S  enc(activity)#1774252800000, always 13 digits
-//	chatUser           S  enc(chatId)#enc(userId)
-//	data               M  optional: Data, of S, N and BOOL
-//	createdAt          S  when it was first recorded
-//	ttl                N  with a Retention: the event's time plus the Retention, Unix seconds
+//	chatId, activityId                                          InScope, OfEvent
+//	userId-timestamp-index   (userId, timestamp)                ByActor
+//	chatId-activity-index    (chatId, activityTimestamp)        ByName
+//	chatUser-activity-index  (chatUser, activityTimestamp)      ByActorAndName
 //
-//	userId-timestamp-index     (userId, timestamp)            ByActor
-//	chatId-activity-index      (chatId, activityTimestamp)    ByName
-//	chatUser-activity-index    (chatUser, activityTimestamp)  ByActorAndName
-//
-// A retracted activity leaves a tombstone, which is not in any index:
-//
-//	chatId, activityId    as above
-//	retractedAt        S  when it was taken back
-//	ttl                N  as above
-//
-// enc percent-encodes '#' and '%', so that two different keys never collide and
-// "order" never matches "ordering" or "order#2". The indexes project all
-// attributes. Names are stored, and searched for, in Unicode's form NFC.
+// Names are stored, and searched for, in Unicode's form NFC.
 //
 // Rows of an older system are rows that another program wrote before this
 // package was used. They may lack attributes, their keys are not encoded, and
-// their times may be in seconds. [Store.Backfill] completes them.
+// their times may be in seconds. [Store.Backfill] completes them. Until then no
+// index has a row that lacks the attributes of its key.
 //
 // # Guarantees
 //
 //   - While the row of an event exists, the event is recorded at most once,
-//     however often it is delivered. If a later delivery is interpreted
-//     differently, what was recorded first stays, and a [*ConflictError] shows
-//     it ([Store.RecordAll] and [RecordItems.Outcome] name exceptions). With
-//     [Store.RecordAll], a later delivery adds nothing, even if the classifier
-//     now has another vocabulary, or finds two activities instead of one.
+//     however often it is delivered. What was recorded first stays: a later
+//     delivery that is interpreted differently gets a [*ConflictError], which
+//     shows it ([Store.RecordAll] and [RecordItems.Outcome] name exceptions).
 //   - Every write is safe to repeat: the state is the same, and only the answer
-//     differs. A recording or retraction that is repeated after a lost reply
-//     answers Duplicate instead of Created; if the SDK itself repeats a
-//     transaction, the answer is still Created. If the event also has
-//     activities that do not belong to the set of a RecordAll, the repeated
-//     RecordAll returns a [*ConflictError]. A repeated Delete or DeleteEvent
-//     returns [ErrNotFound] instead of nil, and what was recorded between its
-//     attempts stays.
-//   - A retracted activity is not recorded again: [Store.Retract] leaves a
-//     tombstone, so every later delivery is refused with [ErrRetracted] or,
-//     once it is too old for the Retention, with [event.ErrTooOld]. With
-//     [Retract].Tombstone this holds even if the first delivery comes after the
-//     retraction.
+//     differs, Duplicate instead of Created after a lost reply. If the SDK itself
+//     repeats a transaction, the answer is still Created.
+//   - A retracted activity is not recorded again: every later delivery is refused
+//     with [ErrRetracted] or, once it is too old for the Retention, with
+//     [event.ErrTooOld]. With [Retract].Tombstone this holds even if the first
+//     delivery comes after the retraction.
 //   - The row of Nth(1) guards the set of its event: while this row exists, no
-//     other set can be recorded under the event. [Store.Delete] refuses to
-//     remove this row while other activities of the event exist.
-//     [Store.DeleteEvent] removes up to 100 rows of the event together, all or
-//     none.
+//     other set can be recorded under the event.
 //   - With a [Config].Retention, an activity so old that its row may have
 //     expired is refused with [event.ErrTooOld]. So it is never recorded a
 //     second time, unless the Retention is made longer later. A row past its
 //     ttl is not returned and does not prevent a recording, even if DynamoDB
 //     has not deleted the row yet.
 //   - A walk yields activities in order, each of them once, even if several have
-//     the same time. It yields nothing outside its Range. It pays for what it
-//     yields and for the rest of its last page, never for the rest of the history.
-//     It also pays for rows that it must skip: some rows of an older system, as the
-//     doc of each walk says (after [Store.Backfill], only InScope still skips some
-//     of them); rows that have expired and are not deleted yet; rows that cannot be
-//     read; and in InScope the tombstones.
-//   - Activities that a [Match] leaves out of a list are still read and paid
-//     for: [Range].ReadAtMost bounds how many rows are read.
+//     the same time, and nothing outside its Range. It pays for what it yields and
+//     for the rest of its last page, never for the rest of the history. It also
+//     pays for rows that it must skip: what a [Match] leaves out, tombstones, rows
+//     that have expired or cannot be read, and some rows of an older system.
+//     [Range].ReadAtMost bounds how many rows are read.
 //   - A forged cursor cannot leave the scope or the actor of its query.
 //
 // Not guaranteed: if [Store.Record] puts single activities under several N of
 // one event, each of these activities is guarded by itself, and nothing guards
-// the set. [Store.Delete], [Store.DeleteEvent], [Store.Erase] and
-// [Store.EraseActor] leave no trace: a late redelivery of the event can be
-// recorded as new.
+// the set. [Store.Erase] and [Store.EraseActor] leave no trace: a late redelivery of
+// the event can be recorded as new.
 //
 // # Prices
 //
@@ -128,8 +93,6 @@
 //	a walk, first page   1 request   0.5 RCU (4 rows; the next have 16, 64, …)
 //	a walk with a Limit  1 request   0.5 RCU for each 4 KB of its rows
 //	Count, Tally         1 request   0.5 RCU for each 4 KB
-//	Delete               2 requests  1 RCU, 4 WCU
-//	DeleteEvent          2 requests  1 RCU, 4 WCU (of n rows 5n WCU)
 //	Erase                2 requests  1 RCU for each 4 KB, and 4 WCU for each row
 //	EraseActor           2 requests  0.5 RCU for each 4 KB, and 4 WCU for each row
 //	                                 (1 more request for each further row)
@@ -148,12 +111,11 @@
 //
 // For [schema.Policy], as [Store.Actions] has them:
 //
-//   - The service, on the table: DeleteItem, PutItem, Query
+//   - The service, on the table: PutItem, Query
 //   - The service, on indexes userId-timestamp-index, chatId-activity-index,
 //     chatUser-activity-index: Query
 //   - Operators (Erase, EraseActor), on the table: BatchWriteItem, DeleteItem, Query
 //   - Operators (Erase, EraseActor), on index userId-timestamp-index: Query
 //
-// A transaction of puts needs PutItem, and a transaction of deletions needs
-// DeleteItem.
+// A transaction of puts needs PutItem.
 package activity

@@ -13,13 +13,13 @@ import (
 // the remaining rows. Rows that are written while Erase runs may stay, so call
 // Erase until it returns 0.
 //
-// Erased events are forgotten: an erased event that is delivered again can be
-// recorded again. So erase a scope only when you expect no more redeliveries.
+// An erased event that is delivered again can be recorded again. So erase a scope only
+// when you expect no more redeliveries.
 //
 // Price: 2 requests, 1 RCU, 4 WCU. This is the price for one activity. Reading
 // takes 1 request for each MB, and costs 1 RCU for each 4 KB begun. Deleting
-// takes 1 request for each 25 rows, and costs 4 WCU for each row up to 1 KB, as
-// [Store.Delete] does. A tombstone is in no index and costs 1 WCU.
+// takes 1 request for each 25 rows, and costs 4 WCU for each row up to 1 KB. A
+// tombstone is in no index and costs 1 WCU.
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
 		return 0, err
@@ -30,17 +30,15 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 }
 
 // EraseActor deletes all activities of an actor, in all scopes, and returns how
-// many it deleted. After an error, call EraseActor again: like [Store.Erase],
-// it goes on with the remaining rows. An erased activity that is delivered
-// again can be recorded again. Activities of other actors stay, also in the same
-// event, even if the row of Nth(1) that guards them is erased.
+// many it deleted. After an error, call it again: it goes on with the rest. Activities
+// of other actors stay, also in the same event, even if the row of Nth(1) that guards
+// them is erased.
 //
 // EraseActor reads an index, which lags behind the table, normally by less than
-// a second: EraseActor may not find an activity that was recorded a moment ago.
-// A row that it finds and that is another actor's by now stays. Call EraseActor
-// until it returns 0, and once more after a while. EraseActor does not find rows
-// of an older system that have no timestamp, because the index lacks them. The
-// index also lacks tombstones, but a tombstone does not say who the actor was.
+// a second, and may not find what was recorded a moment ago. So call it until it
+// returns 0, and once more after a while. A row that is another actor's by now stays.
+// Not in the index are rows of an older system without a timestamp, and tombstones,
+// which do not say who the actor was.
 //
 // Price: 2 requests, 0.5 RCU, 4 WCU. This is the price for one activity. Reading
 // takes 1 request for each MB, and costs 0.5 RCU for each 4 KB begun. Deleting

@@ -7,9 +7,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 )
 
-// ErrNotFound is returned by Delete, and by Retract without a Tombstone, when
-// the activity does not exist. DeleteEvent returns it when the event has no
-// rows.
+// ErrNotFound is returned by Retract without a Tombstone when the activity does not
+// exist.
 var ErrNotFound = errors.New("activity: not found")
 
 // ErrRetracted is an answer, not a failure: the activity, or one of its set,
@@ -18,24 +17,12 @@ var ErrNotFound = errors.New("activity: not found")
 // tombstone is deleted.
 var ErrRetracted = errors.New("activity: the activity was retracted and is not recorded again")
 
-// ErrOthersStand is returned by Delete if it is called for the activity under
-// Nth(1) while other activities of the same event exist, because the row of
-// Nth(1) guards the others. DeleteEvent removes all activities of the event.
-var ErrOthersStand = errors.New("activity: the first activity of an event cannot be deleted before the others; DeleteEvent deletes all of them")
-
-// errChanged ends a deletion whose rows had changed each time.
-var errChanged = errors.New("the rows changed meanwhile: try again")
-
 // ConflictError is returned by Record, RecordAll and RecordItems.Outcome, and
 // by RecordMany in an [event.LeftoverError], when different content is already
 // recorded under the event: another classification of the same message, say.
-// What was recorded first stays. While that content is stored, and the event is
-// not too old for the Retention, trying again gives the same answer.
-//
-// Nothing was written, with one exception. Suppose that RecordAll has recorded
-// a set, and that Record has put other rows under the same event. Then a
-// repeated RecordAll of the set returns a ConflictError, although the set is
-// recorded: Stored has the set and the other rows. See [Store.RecordAll].
+// What was recorded first stays, and trying again gives the same answer. Nothing was
+// written, with the one exception that [Store.RecordAll] names: a set beside rows that
+// Record has put under the same event.
 type ConflictError struct {
 	// Stored are the activities that are stored: from Record, the one under the
 	// Event; from RecordAll, all of the event; from RecordItems.Outcome, those

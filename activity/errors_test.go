@@ -20,7 +20,8 @@ func TestErrorsNameMethodAndTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	dish := chore(t, monday, 7, "diskning")
-	errs := map[string]error{"Delete": acts.Delete(t.Context(), home, dish.Event)}
+	errs := map[string]error{}
+	_, errs["Retract"] = acts.Retract(t.Context(), activity.Retract{Scope: home, Event: dish.Event})
 	_, errs["Record"] = acts.Record(t.Context(), dish)
 	_, errs["RecordAll"] = acts.RecordAll(t.Context(), setOf(t, 7, 2))
 	_, errs["RecordAll of one"] = acts.RecordAll(t.Context(), setOf(t, 7, 1))

@@ -4,12 +4,12 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // For the tests of laws.
 var (
-	NameTime   = nameTime
-	ScopeActor = scopeActor
+	NameTime = nameTime
 )
 
 const (
@@ -20,10 +20,10 @@ const (
 // Bounds returns the bounds of ids and of keys by name in a period, and
 // whether it holds a time.
 func Bounds(name string, from, to time.Time) (idLo, idHi, keyLo, keyHi string, holds func(time.Time) bool) {
-	p := periodOf(from, to)
-	idLo, idHi = p.ids()
-	lo, hi := p.digits()
-	return idLo, idHi, namePrefix(name) + lo, namePrefix(name) + hi, p.holds
+	p := item.PeriodOf(from, to)
+	idLo, idHi = idsOf(p)
+	lo, hi := digitsOf(p)
+	return idLo, idHi, namePrefix(name) + lo, namePrefix(name) + hi, p.Holds
 }
 
 // Encode and Decode are the codec of rows.
@@ -36,6 +36,3 @@ func Defaults() Config {
 	c.fill()
 	return c
 }
-
-// Lookalikes is what a walk by the name skips behind the key.
-func Lookalikes(name, key string) string { return lookalikes(namePrefix(name), key) }

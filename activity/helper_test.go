@@ -29,13 +29,6 @@ const (
 var monday = time.Date(2026, 3, 23, 8, 0, 0, 0, time.UTC)
 
 // open returns a store on a table of its own.
-// meanwhile loses the reply of the next request of the operation, and calls f before
-// the request is sent again.
-func meanwhile(db *dynamotest.DB, op string, f func()) {
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: op})
-	db.Inject(dynamotest.Fault{Do: dynamotest.After(f), Op: op})
-}
-
 func open(t testing.TB, cfg *activity.Config) (*dynamotest.DB, *activity.Store) {
 	t.Helper()
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond), pricetest.Watch)

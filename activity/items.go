@@ -25,16 +25,13 @@ type RecordItems struct {
 }
 
 // RecordItems returns actions for the caller's own transaction. They record the
-// activities of one event as [Store.RecordAll] does: the whole transaction is
-// written, or nothing. If the outcome of the transaction is unknown, send the
-// same Items again, unchanged; do not call RecordItems again. With a Retention,
-// send the Items only within [Config].MaxSkew after the call of RecordItems.
+// activities of one event as [Store.RecordAll] does. If the outcome of the transaction
+// is unknown, send the same Items again, unchanged; do not call RecordItems again. With
+// a Retention, send the Items only within [Config].MaxSkew after this call.
 //
-// RecordItems itself returns the errors for bad input, and [event.ErrTooOld].
-// If the set, or another set of the same event, is already recorded, or if an
-// activity of the set was retracted, DynamoDB cancels the whole transaction,
-// and [RecordItems.Outcome] says why. If Outcome returns Duplicate, you can
-// leave the set out of the next try.
+// The errors are those for bad input, and [event.ErrTooOld]. If the set, or another set
+// of the same event, is already recorded, or if an activity of the set was retracted,
+// DynamoDB cancels the whole transaction, and [RecordItems.Outcome] says why.
 //
 // Price: 0 requests, 5 WCU. This is the price for one activity. In a
 // transaction, each KB begun of an activity's row costs 2 WCU for the table and
@@ -59,24 +56,20 @@ func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
 }
 
 // Outcome says what a cancelled transaction means for the set. Pass the
-// cancellation reasons of exactly these Items, in their order. A
-// *types.TransactionCanceledException has one reason for each action of the
-// transaction: take the reasons at the places of the Items.
+// cancellation reasons of exactly these Items, in their order: those at their places in
+// the *types.TransactionCanceledException.
 //
 //   - 0 and no error: the set did not cause the cancellation, and was not
 //     written.
 //   - Duplicate: the set is already recorded, by another delivery or by an
-//     earlier try of this delivery. Outcome cannot distinguish the two cases,
-//     and the state is the same in both.
+//     earlier try of this one. The next try can leave it out.
 //   - [*ConflictError], [ErrRetracted]: as from [Store.RecordAll].
 //   - An error with DynamoDB's code: DynamoDB refused the set for another
-//     reason, such as a conflict with another transaction, or throttling. After
-//     a conflict or throttling, send the whole transaction again.
+//     reason. After a conflict with another transaction, or throttling, send the
+//     whole transaction again.
 //
-// The reasons show only rows of the set's own N. Suppose that the activities 1,
-// 2, 3 of an event are recorded, and that the Items are for 1, 2. Then
-// RecordAll would return a [*ConflictError], but Outcome returns Duplicate.
-// [Store.OfEvent] shows the larger set.
+// The reasons show only rows of the set's own N: if a larger set is recorded that
+// includes this one, Outcome returns Duplicate. [Store.OfEvent] shows the larger set.
 func (r *RecordItems) Outcome(reasons []types.CancellationReason) (event.Outcome, error) {
 	if len(reasons) != len(r.Items) {
 		return 0, event.BadInput(pkg, "reasons", fmt.Sprintf("must have one element for each of the %d Items, has %d", len(r.Items), len(reasons)))

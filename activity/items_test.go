@@ -33,8 +33,8 @@ func transact(t testing.TB, db *dynamotest.DB, r *activity.RecordItems, others .
 	return r.Outcome(reasons[len(others):])
 }
 
-// check is a condition check on the table.
-func check(acts *activity.Store, condition string) types.TransactWriteItem {
+// checkTable is a condition check on the table.
+func checkTable(acts *activity.Store, condition string) types.TransactWriteItem {
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		TableName: aws.String(acts.Table().Name), Key: ddb.Item{"chatId": item.S("-1"), "activityId": item.S("x")},
 		ConditionExpression: aws.String(condition + "(activityId)"),
@@ -54,19 +54,19 @@ func TestRecordItems(t *testing.T) {
 		return r
 	}
 	two := items(three[:2]...)
-	if out, err := transact(t, db, two, check(acts, "attribute_exists")); out != 0 || err != nil {
+	if out, err := transact(t, db, two, checkTable(acts, "attribute_exists")); out != 0 || err != nil {
 		t.Errorf("refused for another action: %v, %v", out, err)
 	}
 	wantSame(t, "what stands", everything(t, acts), nil)
 	for _, want := range []event.Outcome{event.Created, event.Duplicate} { // sent again as it is
-		if out, err := transact(t, db, two, check(acts, "attribute_not_exists")); out != want || err != nil {
+		if out, err := transact(t, db, two, checkTable(acts, "attribute_not_exists")); out != want || err != nil {
 			t.Errorf("%v, %v, want %v", out, err, want)
 		}
 	}
 	if out, err := transact(t, db, items(three[1], three[0])); out != event.Duplicate || err != nil {
 		t.Errorf("another delivery: %v, %v", out, err)
 	}
-	if out, err := transact(t, db, items(three[0]), check(acts, "attribute_exists")); out != event.Duplicate || err != nil {
+	if out, err := transact(t, db, items(three[0]), checkTable(acts, "attribute_exists")); out != event.Duplicate || err != nil {
 		t.Errorf("a part of it, beside another refusal: %v, %v", out, err)
 	}
 	other := three[0]

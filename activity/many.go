@@ -14,22 +14,15 @@ import (
 const concurrency = 8
 
 // RecordMany records activities of many events concurrently, each as
-// [Store.Record] does, with at most 8 requests at a time. It
-// returns the outcome of each activity at the activity's index. Activities with
-// the same Event and Scope are recorded in their order: the first of them
-// stays.
+// [Store.Record] does, with at most 8 requests at a time. It returns the outcome of
+// each activity at the activity's index. Activities with the same Event and Scope are
+// recorded in their order: the first of them stays.
 //
-// If some activities have no outcome, the error is an [*event.LeftoverError]
-// that names each of them by its index, with the reason. A reason is one of
-// these: bad input; a conflict; [ErrRetracted]; [event.ErrTooOld]; an error of
-// DynamoDB or of the SDK, such as throttling or lost replies that outlasted the
-// SDK's retries; a row under the Event that cannot be read; a context that
-// ended before the activity's turn; or the failure of an earlier activity with
-// the same Event and Scope. All other activities are recorded. A leftover whose
-// replies were all lost may also be recorded. Like every write, the whole call
-// is safe to repeat. RecordMany does not use BatchWriteItem, because
-// BatchWriteItem has no conditions and would replace existing rows. It would
-// need fewer requests, but cost the same units.
+// If some activities have no outcome, the error is an [*event.LeftoverError] that
+// names each by its index, with the reason: an error of Record, a context that ended
+// before its turn, or the failure of an earlier activity with the same Event and
+// Scope. All others are recorded. A leftover whose replies were all lost may also be
+// recorded. The whole call is safe to repeat.
 //
 // Price: 1 request, 4 WCU. This is the price for each activity, as for
 // [Store.Record].

@@ -7,6 +7,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
@@ -63,9 +65,7 @@ func TestRecordAllRefusedForWhatIsGone(t *testing.T) {
 		set := setOf(t, int64(n), n)
 		mustRecord(t, acts, set[0])
 		db.Inject(dynamotest.Fault{Op: "Query", Do: dynamotest.Before(func() {
-			if err := acts.Delete(t.Context(), home, set[0].Event); err != nil {
-				t.Error(err)
-			}
+			recordtest.Delete(t, db.Client(), acts.Table().Name, ddb.Item{"chatId": item.S(home), "activityId": item.S(set[0].Event.String())})
 		})})
 		out, err := acts.RecordAll(t.Context(), set)
 		if out != 0 || err == nil || !strings.HasPrefix(err.Error(), "activity: RecordAll on table") || !strings.Contains(err.Error(), "deleted since: try again") {

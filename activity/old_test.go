@@ -103,7 +103,7 @@ func TestOldRows(t *testing.T) {
 	}
 }
 
-// An old row is found by its key, is never replaced, and can be deleted. Numbers that
+// An old row is found by its key, is never replaced, and can be taken back. Numbers that
 // Record refuses are read as they are.
 func TestOldRowByKey(t *testing.T) {
 	t.Parallel()
@@ -123,15 +123,13 @@ func TestOldRowByKey(t *testing.T) {
 	if err != nil || len(got) != 1 || !cmp.Equal(got[0], want) {
 		t.Errorf("OfEvent = %+v, %v, want %+v", got, err, want)
 	}
-	if err := acts.Delete(t.Context(), home, id); err != nil {
-		t.Error(err)
-	}
+	retract(t, acts, id, false, event.Created)
 	wantSame(t, "what stands", everything(t, acts), nil)
 }
 
 // Old keys are not encoded: "diskning#5" sorts among the times of "diskning".
-// Such rows are not part of the answer, and any number of them under one name
-// costs one request at most.
+// Such rows are not part of the answer. Until Backfill completes them, a walk reads
+// those that it meets, in pages that double.
 func TestLookalikes(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, nil)
@@ -154,9 +152,6 @@ func TestLookalikes(t *testing.T) {
 			wantSame(t, what, collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{NewestFirst: true, Limit: 1})), want[5:])
 		})
 	}
-	if skips := activity.Lookalikes("disk", "disk#17#4"); skips != "disk#17#" {
-		t.Errorf("it skips %q", skips)
-	}
 	last("alone").Want(t, dynamotest.Price{Requests: 1, RCU: 0.5})
 	put("diskning#2", 1)   // newer than all by its key
 	put("diskning#17", 70) // older than all
@@ -166,14 +161,14 @@ func TestLookalikes(t *testing.T) {
 	put("diskning#9", 60)
 	put("diskning#5", 30)
 	put("diskning#5#6", 60)
-	if cost := last("and 150"); cost.Requests > 4 {
+	if cost := last("and 150"); cost.Requests > 6 {
 		t.Errorf("rows of three other names: %s", cost)
 	}
 
 	cost := db.Meter(func() {
 		wantSame(t, "the first", collect(t, acts.ByName(t.Context(), home, "diskning", activity.Range{Limit: 1})), want[:1])
 	})
-	if cost.Requests != 2 {
+	if cost.Requests != 5 {
 		t.Errorf("seventy rows of one other name, oldest first: %s", cost)
 	}
 
@@ -185,7 +180,7 @@ func TestLookalikes(t *testing.T) {
 	}
 
 	// An old name that reads like an encoded one shares the beginning of its
-	// keys: nothing can be skipped, and still the names are not mixed up.
+	// keys, and still the names are not mixed up.
 	ours := chore(t, monday, 50, "a#b")
 	mustRecord(t, acts, ours)
 	put("a%23b", 10)

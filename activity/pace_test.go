@@ -1,7 +1,6 @@
 package activity_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -172,96 +171,9 @@ func TestSkippedRowsAreMadeUpFor(t *testing.T) {
 	if want := []int{4, 5, 10, 20, 40, 80, 160}; !slices.Equal(api.read, want) {
 		t.Errorf("one activity behind two hundred: read pages of %v, want %v", api.read, want)
 	}
-}
-
-// Names that only look alike cost a small request each, for any number of rows
-// and in both directions.
-func TestLookalikeNamesCostASmallRequestEach(t *testing.T) {
-	t.Parallel()
-	db, acts := open(t, nil)
-	table := acts.Table().Name
-	mine := dishes(t, acts, 3)
-	fill(t, db, table, mine)
-	var rows []map[string]types.AttributeValue
-	n := 0
-	for _, side := range []string{"1", "9"} { // before and behind all possible times
-		for name := range 8 {
-			for range 100 {
-				n++
-				at := monday.Add(time.Duration(n) * time.Second)
-				row := oldRow(t, newEvent(t, at, "old", int64(n)).String(), home, martin, fmt.Sprintf("diskning#%s%d", side, name), at.UnixMilli())
-				row["chatUser"] = &types.AttributeValueMemberS{Value: home + "#" + martin} // as a backfill gives it
-				rows = append(rows, row)
-			}
-			rows[n-1]["activity"] = &types.AttributeValueMemberS{Value: fmt.Sprintf("diskning#%s%d#5", side, name)}
-			key := fmt.Sprintf("diskning#%s%d#5#%d", side, name, monday.UnixMilli())
-			rows[n-1]["activityTimestamp"] = &types.AttributeValueMemberS{Value: key}
-		}
-	}
-	fill(t, db, table, rows)
-	api, acts := watched(t, db, acts)
-	for _, name := range []string{"ByName", "ByActorAndName"} {
-		way := waysTo(acts)[name]
-		for _, newest := range []bool{false, true} {
-			want := int64(1)
-			if newest {
-				want = 3
-			}
-			api.read = nil
-			cost := db.Meter(func() {
-				for a, err := range way(t.Context(), activity.Range{NewestFirst: newest, Limit: 1}) {
-					if err != nil || a.Seq != want {
-						t.Errorf("%s: %+v, %v", name, a, err)
-					}
-				}
-			})
-			// 4 rows of each of 8 names, and 4 of its own; half a unit each.
-			if cost.Requests != 9 || cost.RCU != 4.5 {
-				t.Errorf("%s, newest first %v: %s for pages of %v", name, newest, cost, api.read)
-			}
-			// A larger page starts small again behind each.
-			api.read = nil
-			if some, next := way.part(t, activity.Range{NewestFirst: newest, Limit: 100}); len(some) != 3 || next != "" {
-				t.Errorf("%s: %d activities, next %q", name, len(some), next)
-			}
-			if rows := sum(api.read); rows > 100+15*4+3 {
-				t.Errorf("%s, newest first %v: a page of 100 read %d rows in pages of %v", name, newest, rows, api.read)
-			}
-		}
-	}
-}
-
-func sum(counts []int) int {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	return total
-}
-
-// endless answers every query with one row and a place to go on.
-type endless struct {
-	activity.API
-	row   map[string]types.AttributeValue
-	asked []int32
-}
-
-func (e *endless) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	e.asked = append(e.asked, *in.Limit)
-	return &dynamodb.QueryOutput{Items: []map[string]types.AttributeValue{e.row}, LastEvaluatedKey: e.row}, nil
-}
-
-func TestPagesStopGrowing(t *testing.T) {
-	t.Parallel()
-	_, acts := open(t, nil)
-	api := &endless{row: dishes(t, acts, 1)[0]}
-	acts, err := activity.New(api, acts.Table().Name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first(t, 50, acts.InScope(t.Context(), home, activity.Range{}))
-	want := append([]int32{4, 16, 64, 256, 1024, 4096}, slices.Repeat([]int32{16384}, 44)...)
-	if !slices.Equal(api.asked, want) {
-		t.Errorf("pages of %v, want %v", api.asked, want)
+	r.Limit, api.read = 0, nil
+	collect(t, acts.InScope(t.Context(), home, r))
+	if want := []int{4, 16, 64, 256}; !slices.Equal(api.read[:4], want) {
+		t.Errorf("all behind two hundred: read pages of %v, want %v first", api.read, want)
 	}
 }

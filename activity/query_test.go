@@ -14,7 +14,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/internal/cursor"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 )
 
@@ -221,7 +221,7 @@ func TestForgedCursorStaysInside(t *testing.T) {
 	if err != nil || strings.Contains(string(raw), home) {
 		t.Errorf("the cursor %q names the scope, %v", raw, err)
 	}
-	forged := cursor.Encode("ByActor", []string{fmt.Sprint(monday.UnixMilli() - 1), "-200", theirs.Event.String()})
+	forged := check.EncodeCursor("ByActor", []string{fmt.Sprint(monday.UnixMilli() - 1), "-200", theirs.Event.String()})
 	got := collect(t, acts.ByActor(t.Context(), martin, activity.Range{Cursor: forged}))
 	wantOrder(t, "ByActor from a forged scope", got, mine, false)
 }
@@ -394,15 +394,15 @@ func TestCursorsAreRefused(t *testing.T) {
 		"ByName":  {{ms, ""}, {"../" + id, id}},
 	}
 	for name, way := range waysTo(silent(t)) {
-		own := cursor.Encode(name, good[name])
+		own := check.EncodeCursor(name, good[name])
 		cursors := []string{"%%%", own[:len(own)-1]}
 		for other, position := range good {
 			if other != name {
-				cursors = append(cursors, cursor.Encode(other, position))
+				cursors = append(cursors, check.EncodeCursor(other, position))
 			}
 		}
 		for _, position := range bad[name] {
-			cursors = append(cursors, cursor.Encode(name, position))
+			cursors = append(cursors, check.EncodeCursor(name, position))
 		}
 		for _, c := range cursors {
 			recordtest.WantBad(t, refused(t, way(t.Context(), activity.Range{From: monday, Cursor: c})), "activity", "Range.Cursor", name, c)
@@ -410,6 +410,6 @@ func TestCursorsAreRefused(t *testing.T) {
 		err := refused(t, way(t.Context(), activity.Range{NewestFirst: true, Cursor: own}))
 		wantInputError(t, err, "Range.Cursor is damaged or belongs to another query")
 	}
-	notATime := activity.Range{Cursor: cursor.Encode("ByActor", []string{"soon", home, id})}
+	notATime := activity.Range{Cursor: check.EncodeCursor("ByActor", []string{"soon", home, id})}
 	wantInputError(t, refused(t, silent(t).ByActor(t.Context(), martin, notATime)), "Range.Cursor points to a row outside the range")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/activity"
-	"github.com/homeops/ddbpatterns/internal/cursor"
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 // The times that activities can have end where FORMAT.md says.
@@ -101,7 +101,7 @@ func TestCursorsAtTheBounds(t *testing.T) {
 			if name == "InScope" && tc.ms == 5 && !db.InProcess() {
 				continue // DynamoDB Local refuses to start on the table's upper bound: nothing is behind it
 			}
-			r := activity.Range{From: at(1), To: at(6), Cursor: cursor.Encode(name, position)}
+			r := activity.Range{From: at(1), To: at(6), Cursor: check.EncodeCursor(name, position)}
 			if tc.in {
 				wantSame(t, name, collect(t, way(t.Context(), r)), nil)
 			} else {

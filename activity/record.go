@@ -13,6 +13,7 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/internal/payload"
 )
 
 // MaxSet is how many activities RecordAll can record together: the greatest
@@ -35,22 +36,18 @@ func (s *Store) vacantValues() ddb.Item {
 	return ddb.Item{":one": one, ":now": item.N(s.cfg.Now().Unix())}
 }
 
-// Record records one activity under its event. A redelivery, or a retry after a
-// lost reply, finds the activity and answers Duplicate. If a different activity
-// is already recorded under this Event in the same Scope, that activity stays,
-// and the error is a [*ConflictError]. The same Event in another Scope is
-// another row. Record ignores the read-only fields: At is the event's time, and
-// CreatedAt is the clock's time.
+// Record records one activity under its event, and answers Created. A redelivery, or
+// a retry after a lost reply, finds the activity and answers Duplicate. If a different
+// activity is already recorded under this Event in the same Scope, it stays, and the
+// error is a [*ConflictError]. The same Event in another Scope is another row.
 //
-// If [Store.Retract] has taken the activity back, the error is [ErrRetracted].
-// After [Store.Delete] has removed the row, a late redelivery is recorded as
-// new. With a Retention, an activity so old that its row may have expired is
-// refused with [event.ErrTooOld], before any request.
+// If [Store.Retract] has taken the activity back, the error is [ErrRetracted]. With a
+// Retention, an activity so old that its row may have expired is refused with
+// [event.ErrTooOld], before any request.
 //
 // Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
 // and 1 WCU for each index. A duplicate, a conflict or a retracted activity
-// costs 1 WCU for each KB of the given or the stored row, whichever is larger,
-// and nothing for the indexes.
+// costs 1 WCU for each KB of the given or the stored row, whichever is larger.
 func (s *Store) Record(ctx context.Context, a Activity) (event.Outcome, error) {
 	row, err := s.encode(a)
 	if err != nil {
@@ -83,6 +80,14 @@ func (s *Store) recordRow(ctx context.Context, method string, a Activity, row dd
 	return event.Duplicate, nil
 }
 
+// same reports whether both are the same activity. It compares neither the time
+// of writing nor the Unicode form of the name.
+func same(a, b Activity) bool {
+	return a.Scope == b.Scope && a.Actor == b.Actor && a.ActorName == b.ActorName && a.Event == b.Event &&
+		canonical(a.Name) == canonical(b.Name) && a.Kind == b.Kind && a.Seq == b.Seq &&
+		a.Effort == b.Effort && a.Confidence == b.Confidence && payload.Equal(a.Data, b.Data)
+}
+
 // checkAge refuses an event whose row may have expired: nobody can know whether
 // it was recorded.
 func (s *Store) checkAge(method string, ev event.Event) error {
@@ -113,45 +118,36 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 }
 
 // RecordAll records the activities of one event together, all or none: for
-// example, all activities that one message reports. They must have the same
-// Scope. Their Events must be different Nth of one event, for example Nth(1)
-// and Nth(2), and Nth(1) must be one of them. The row of Nth(1) guards the set:
-// only one of two sets of the event can be recorded, even if the sets share no
-// other N.
+// example, all that one message reports. They have the same Scope, and different Nth
+// of one event, Nth(1) among them. Its row guards the set: only one of two sets of the
+// event can be recorded, even if they share no other N.
 //
 // The first set stays. For an equal set, in any order, RecordAll answers
 // Duplicate. For any other set (larger, smaller, or with other activities) it
-// returns a [*ConflictError] with all that is stored, and writes nothing.
-// (There is one exception: while another call's set 1, 2, 3 is being committed,
-// the answer for the set 1, 2 may be Duplicate.)
+// returns a [*ConflictError] with all that is stored, and writes nothing. (While
+// another call's set 1, 2, 3 is being committed, the answer for the set 1, 2 may be
+// Duplicate.)
 //
-// If [Store.Retract] has taken back an activity under an N of the set, the
-// error is [ErrRetracted], and nothing is written. Retracted activities under
-// any other N are left out of the comparison. For example, if 1, 2, 3 were
-// recorded and Nth(3) was then retracted, the answer is Duplicate for the set
-// 1, 2, and ErrRetracted for the set 1, 2, 3.
+// If [Store.Retract] has taken back an activity of the set, the error is
+// [ErrRetracted], and nothing is written. Retracted activities under other N are left
+// out of the comparison.
 //
-// Do not mix Record and RecordAll under one event. If Record has put an activity
-// under Nth(3), RecordAll of the set 1, 2 answers Created, because no row has
-// the N 1 or 2. Now 1, 2 and 3 are stored. So if RecordAll of the set 1, 2 is
-// repeated, it returns a [*ConflictError] and not Duplicate, although the set is
-// recorded. For a set of Nth(1) alone, even the first call may return this
-// error, if its reply is lost and the SDK sends the request again. None of this
-// can happen if all activities of an event are recorded together.
+// Do not mix Record and RecordAll under one event. If Record has put an activity under
+// Nth(3), RecordAll of the set 1, 2 answers Created, and its repetition a
+// [*ConflictError], although the set is recorded. For a set of Nth(1) alone, even the
+// first call may return this error after a lost reply.
 //
-// It is bad input if the Scopes or Events are not as described above, if the
-// set is empty, if it has more than [MaxSet] activities, or if its rows have
-// more than 4 MB together. A set that is too old for the Retention is refused
-// with [event.ErrTooOld].
+// It is bad input if the set is not as described, is empty, has more than [MaxSet]
+// activities, or rows of more than 4 MB together. A set that is too old for the
+// Retention is refused with [event.ErrTooOld].
 //
 // Price: 1 request, 4 WCU. This is the price for one activity, for each KB
 // begun of its row. Several cost 5 WCU each, because a transaction doubles the
-// price of the table's row, but not the price of the indexes. A duplicate, a
-// conflict or a set with a retracted activity costs 1 WCU for a set of one
-// activity, and 2 WCU for each activity of a larger set. RecordAll then reads
-// all rows of the event, which takes 1 more request for each MB and costs 1 RCU
-// for each 4 KB. If the SDK sends a transaction again after a lost reply, this
-// costs no WCU, but 2 RCU for each 4 KB of each activity.
+// price of the table's row, but not that of the indexes. A duplicate, a conflict or a
+// retraction costs 1 WCU for a set of one activity, and 2 WCU for each activity of a
+// larger set; then 1 more request for each MB, and 1 RCU for each 4 KB, read all rows
+// of the event. If the SDK repeats a transaction after a lost reply, this costs 2 RCU
+// for each 4 KB of each activity.
 func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Outcome, error) {
 	items, err := s.encodeSet("RecordAll", activities)
 	if err != nil {
@@ -195,6 +191,22 @@ func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.
 		return 0, &ConflictError{Stored: stored}
 	}
 	return event.Duplicate, nil
+}
+
+// standing reads the rows that are neither retracted nor expired.
+func (s *Store) standing(method string, rows []ddb.Item) ([]Activity, error) {
+	var all []Activity
+	for _, row := range rows {
+		if retracted(row) || s.expired(row) {
+			continue
+		}
+		a, err := s.decode(row)
+		if err != nil {
+			return nil, s.wrap(method, err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
 }
 
 // encodeSet checks that the activities form a set, and returns their rows.

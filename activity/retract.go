@@ -33,24 +33,19 @@ const (
 // brings it back: [Store.Record], [Store.RecordAll] and [Store.RecordMany]
 // answer [ErrRetracted] from then on. The tombstone has the row's key, the time
 // of the retraction and, with a Retention, a ttl, and nothing else of what was
-// recorded. Lists and counts skip it. Those of a Scope alone, such as
-// [Store.InScope], still read the tombstone and pay for it.
+// recorded.
 //
 // The outcome is Created, or Duplicate if the activity was retracted before,
-// perhaps by an attempt of this call whose reply was lost. With
-// Retract.Tombstone, the outcome is Created again if the earlier tombstone has
-// expired. If the activity does not exist, the error is [ErrNotFound] and
-// nothing is written, unless Retract.Tombstone asks for a tombstone.
+// perhaps by an attempt of this call whose reply was lost. If the activity does not
+// exist, the error is [ErrNotFound] and nothing is written, unless Retract.Tombstone
+// asks for a tombstone.
 //
-// The other activities of the event stay. A RecordAll whose set includes the
-// retracted activity writes nothing and returns [ErrRetracted]. If Nth(1) is
-// retracted, its tombstone still guards the others. To take back a whole event,
-// retract one by one the activities that [Store.OfEvent] returns. While you do
-// so, every redelivery of the whole event is refused.
+// The other activities of the event stay. A retracted Nth(1) still guards them. To
+// take back a whole event, retract each activity that [Store.OfEvent] returns; every
+// redelivery of the whole event is refused from the first one on.
 //
-// With a Retention, the tombstone expires at the event's time plus the
-// Retention; by then a redelivery is too old, unless the Retention is made
-// longer later. [Store.Delete] removes the tombstone.
+// With a Retention, the tombstone expires when the row would have; by then a
+// redelivery is too old, unless the Retention is made longer later.
 //
 // Price: 1 request, 4 WCU. Each KB begun of the row costs 1 WCU for the table
 // and 1 WCU for each index. A tombstone where no row existed costs 1 WCU, and

@@ -66,10 +66,6 @@ func TestRetract(t *testing.T) {
 	if diff := cmp.Diff(golden.Format(golden.Item(t, "testdata/tombstone.json")), golden.Format(stored(t, db, acts, dish.Event))); diff != "" {
 		t.Errorf("tombstone (-want +got):\n%s", diff)
 	}
-	if err := acts.Delete(t.Context(), home, dish.Event); err != nil {
-		t.Errorf("Delete of the tombstone: %v", err)
-	}
-	mustRecord(t, acts, dish)
 }
 
 func TestRetractOfNothing(t *testing.T) {

@@ -5,10 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-
-	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
 // Tally is how often an actor did something of one name and kind.
@@ -20,18 +16,13 @@ type Tally struct {
 // Tally counts the same activities as [Store.Count], but separately for each
 // actor, name and kind: for the summary of a week, say. The result has one
 // Tally for each combination that occurs, sorted by actor, name and kind. Names
-// are in NFC. The Counts add up to the number that Store.Count returns.
+// are in NFC.
 //
 // Price: 1 request, 0.5 RCU. The price is that of [Store.Count] with the same
-// Filter. Tally sends one query, in pages, which reads each row once.
+// Filter.
 func (s *Store) Tally(ctx context.Context, f Filter) ([]Tally, error) {
-	q, err := s.filtered(f)
-	if err != nil {
-		return nil, err
-	}
-	q.method = "Tally"
 	counts := map[Tally]int{}
-	for a, err := range s.walk(ctx, q, walk.FullPage, aws.String(tallyProjection)) {
+	for a, err := range s.counted(ctx, "Tally", f, append(countAttributes[:len(countAttributes):len(countAttributes)], attrActor, attrKind)) {
 		if err != nil {
 			return nil, err
 		}

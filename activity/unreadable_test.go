@@ -27,7 +27,7 @@ func damaged(t *testing.T) (*dynamotest.DB, *activity.Store, []activity.Activity
 	mustRecord(t, acts, all...)
 	strange := oldRow(t, "01KMCVD-7", home, martin, "diskning", monday.Add(90*time.Second).UnixMilli())
 	strange["timestamp"] = item.Digits(fmt.Sprint(monday.Add(90*time.Second).UnixMilli(), ".5")) // sorts among the others
-	strange["chatUser"] = item.S(activity.ScopeActor(home, martin))
+	strange["chatUser"] = item.S(home + "#" + martin)
 	recordtest.Put(t, db.Client(), acts.Table().Name, strange)
 	row, err := acts.Encode(all[3])
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/cursor"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/walk"
@@ -84,21 +83,21 @@ func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error]
 		}
 		walk.Walk[Record]{
 			ReadAtMost: f.ReadAtMost, First: walk.FullPage, Most: walk.FullPage,
-			Page: func(rows int32) (*dynamodb.QueryOutput, int, error) {
+			Page: func(rows int32) (*dynamodb.QueryOutput, error) {
 				if f.ReadAtMost > 0 { // else as many rows as fit into 1 MB
 					in.Limit = aws.Int32(rows)
 				}
 				out, err := s.api.Scan(ctx, in)
 				if err != nil {
-					return nil, 0, s.wrap("List", err)
+					return nil, s.wrap("List", err)
 				}
 				in.ExclusiveStartKey = out.LastEvaluatedKey
-				return &dynamodb.QueryOutput{Items: out.Items, LastEvaluatedKey: out.LastEvaluatedKey, ScannedCount: out.ScannedCount}, 0, nil
+				return &dynamodb.QueryOutput{Items: out.Items, LastEvaluatedKey: out.LastEvaluatedKey, ScannedCount: out.ScannedCount}, nil
 			},
 			Show:   func(it ddb.Item) (Record, walk.Shown, error) { return s.show(it) },
 			Cursor: f.Cursor, Next: f.Next,
 			After: func(it ddb.Item) string {
-				return cursor.Encode(cursorName, []string{item.Text(it, attrKey)})
+				return check.EncodeCursor(cursorName, []string{item.Text(it, attrKey)})
 			},
 		}.Each(yield)
 	}
@@ -162,7 +161,7 @@ func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 	if f.Cursor == "" {
 		return nil
 	}
-	position, err := cursor.Decode(pkg, "Filter.Cursor", cursorName, f.Cursor, 1)
+	position, err := check.DecodeCursor(pkg, "Filter.Cursor", cursorName, f.Cursor, 1)
 	if err != nil {
 		return err
 	}

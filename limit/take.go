@@ -14,7 +14,6 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
-	"github.com/homeops/ddbpatterns/internal/key"
 )
 
 // Limit is how much of something a key may use, and how much of it a [Take] takes.
@@ -252,7 +251,7 @@ type spans struct{ unit, add, burst, most int64 }
 // check checks a take.
 func (s *Store) check(t Take) (*call, error) {
 	now := s.cfg.Now()
-	c := &call{Take: t, row: key.Join(typeLimit, t.Key), now: now.UnixNano()}
+	c := &call{Take: t, row: check.Join(typeLimit, t.Key), now: now.UnixNano()}
 	err := cmp.Or(check.ID(pkg, "Take.Key", t.Key), check.PartitionKey(pkg, "Take.Key", c.row),
 		refuse(len(t.Limits) < 1 || len(t.Limits) > 8, "Take.Limits", "must be 1 to 8"),
 		refuse(t.Wait < 0 || t.Wait > s.cfg.MaxWait, "Take.Wait", "must be between 0 and Config.MaxWait"))

@@ -45,7 +45,7 @@
 //	TallyWeek          0.5 RCU for each 4 KB of the week, 1 request for each MB
 //
 // Names of an older system that only look like the name in question can add to
-// these prices: see [Memory.LastOf] and, for counts, [activity.Store.Count].
+// these prices: see [Memory.LastOf].
 //
 // # IAM actions
 //

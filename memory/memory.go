@@ -60,11 +60,10 @@ func (m *Memory) Actions() schema.Actions {
 // whether such an activity exists.
 //
 // Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up
-// to 1 KB. The latest rows may be rows of an older system whose names only look
-// like the given name, as "dish#2" looks like "dish". Each such name adds at
-// most 1 request and 0.5 RCU, however many rows it has. For an exception, see
-// [activity.Store.ByName]. If the latest rows have expired and are not deleted
-// yet, or cannot be read, LastOf reads on, and pays for each of them.
+// to 1 KB. LastOf reads on behind rows that are not an answer, and pays for each:
+// rows that have expired and are not deleted yet, rows that cannot be read, and, until
+// [activity.Store.Backfill] completes them, rows of an older system whose names only
+// look like the given name, as "dish#2" looks like "dish".
 func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activity, bool, error) {
 	return m.first("LastOf", m.acts.ByName(ctx, scope, name, newest))
 }
@@ -73,10 +72,7 @@ func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activ
 // such an activity exists.
 //
 // Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up
-// to 1 KB. If rows of an older system were given a chatUser, but not by
-// [activity.Store.Backfill], names that only look like the given name add to
-// the price as in [Memory.LastOf]. So do rows that have expired or cannot be
-// read.
+// to 1 KB. Rows that are not an answer add to it as in [Memory.LastOf].
 func (m *Memory) LastBy(ctx context.Context, scope, actor, name string) (activity.Activity, bool, error) {
 	return m.first("LastBy", m.acts.ByActorAndName(ctx, scope, actor, name, newest))
 }

@@ -12,24 +12,15 @@
 //	}
 //
 // A message has an identity of its own: its scope and its number in that scope.
-// So it needs no event: a redelivery has the same key.
+// So it needs no event: a redelivery has the same key, and [Store.Save] answers
+// Duplicate.
 //
 // # The row
 //
-//	┌────────────────┬───────────────┐
-//	│ chatId (S)     │ messageId (N) │  names configurable
-//	├────────────────┼───────────────┤
-//	│ "ticket-7"     │ 4711          │  rising in the scope
-//	├────────────────┴───────────────┤
-//	│ userId    N  or S by Config    │  absent: nobody; name configurable
-//	│ userName  S                    │  name configurable
-//	│ text      S                    │
-//	│ timestamp N  when it was said  │  Unix milliseconds
-//	│ raw       S  as received       │
-//	│ data      M  S, N, BOOL: Data  │  of the application's own
-//	│ createdAt S  when it was saved │
-//	│ ttl       N  with a Retention  │  Unix seconds
-//	└────────────────────────────────┘
+// Each message is one row; FORMAT.md has its attributes. The key is the scope and the
+// sequence (chatId S, messageId N), which rises in the scope. With [Config].ActorIndex,
+// userId-timestamp-index (userId, timestamp) finds what an actor said. Names are
+// configurable.
 //
 // Rows of an older system are read as they are. Their timestamp may be in Unix
 // seconds (any number below 10^11 is read so), and their sender and createdAt
@@ -77,9 +68,9 @@
 // an actor also pays for the row's entry in the index. Erase sends 1 more request
 // for each further 25 rows, EraseActor for each further row.
 //
-// A Save, a DropRaw or a deletion of EraseActor that meets a transaction on the row, or another Region's
-// write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in
-// all: 1 request each.
+// A Save, a DropRaw or a deletion of EraseActor that meets a transaction on the row,
+// or another Region's write, is sent again, up to 5 times, with pauses of at most 0.62
+// seconds in all: 1 request each.
 //
 // # IAM actions
 //

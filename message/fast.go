@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -47,14 +44,8 @@ const (
 	mostThreshold     = 1000
 )
 
-// paceProjection does not transfer the texts; the units are the same.
-const paceProjection = "#seq, #actor, #timestamp"
-
-func (s *Store) project(in *dynamodb.QueryInput) {
-	in.ProjectionExpression = aws.String(paceProjection)
-	in.ExpressionAttributeNames["#actor"] = attrActor
-	in.ExpressionAttributeNames["#timestamp"] = attrTimestamp
-}
+// paceAttributes leave out the texts; the units are the same.
+var paceAttributes = []string{attrSeq, attrActor, attrTimestamp}
 
 // FastConversation counts other senders' messages that have a lower sequence
 // than the given message and were said in the window before it, both ends of
@@ -83,30 +74,37 @@ func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace,
 		return Pace{}, err
 	}
 	f.At = f.At.Truncate(time.Millisecond) // as it is stored
-	if s.tooOld(f.At.Add(-f.Window), s.cfg.Now()) {
+	if s.retention.TooOld(f.At.Add(-f.Window), s.cfg.Now()) {
 		return Pace{}, s.wrap("FastConversation", fmt.Errorf("the window begins too early for the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 	}
-	const op = "FastConversation"
-	sp, _, err := s.span(op, f.Scope, Range{NewestFirst: true, Consistent: f.Consistent})
+	if f.Seq == 1 {
+		return Pace{}, nil // nothing comes before it
+	}
+	q, err := s.inScope("FastConversation", f.Scope, Range{NewestFirst: true, Consistent: f.Consistent, ToSeq: f.Seq - 1})
+	if err != nil {
+		return Pace{}, err
+	}
+	q.Project = paceAttributes
+	next, err := q.Pages(ctx, s.api)
 	if err != nil {
 		return Pace{}, err
 	}
 	pace := Pace{}
-	var left part = sp.after(f.Seq)
-	for rows := f.Threshold + 1; !left.empty(); rows = max(rows, min(2*rows, mostRows)) {
-		var page *dynamodb.QueryOutput
-		if page, left, err = s.page(ctx, op, left, int32(rows), s.project); err != nil {
+	for rows := f.Threshold + 1; ; rows = max(rows, min(2*rows, mostRows)) {
+		page, err := next(int32(rows))
+		if err != nil {
 			return Pace{}, err
 		}
-		over, err := s.count(&pace, f, page.Items)
-		if err != nil {
-			return Pace{}, s.wrap(op, err)
+		if page == nil {
+			return pace, nil
 		}
-		if over || len(page.LastEvaluatedKey) == 0 {
-			break
+		switch over, err := s.count(&pace, f, page.Items); {
+		case err != nil:
+			return Pace{}, q.Wrap(err)
+		case over:
+			return pace, nil
 		}
 	}
-	return pace, nil
 }
 
 // count adds a page to the pace, and reports whether that was enough: the

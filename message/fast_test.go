@@ -70,6 +70,13 @@ func TestFastConversationReadsAsFarAsTheWindow(t *testing.T) {
 	if pace, err := e.FastConversation(t.Context(), ask); err != nil || pace.Fast || pace.Others != 2 {
 		t.Errorf("FastConversation = %+v, %v", pace, err)
 	}
+	// The message itself does not count, even if another sender's is stored in its place.
+	for seq, want := range map[int64]int{1: 0, 3: 1} {
+		ask = message.FastConversation{Scope: chat, Seq: seq, Actor: cia, At: noon.Add(-time.Duration(56-seq) * time.Second)}
+		if pace, err := e.FastConversation(t.Context(), ask); err != nil || pace.Others != want {
+			t.Errorf("of message %d: %+v, %v, want %d", seq, pace, err, want)
+		}
+	}
 }
 
 // The clock of one sender is slow: what lies behind its message is seen, in

@@ -62,21 +62,10 @@ func (s *Store) encode(m Message, createdAt time.Time) (ddb.Item, error) {
 	if err := payload.Encode(pkg, row, m.Data); err != nil {
 		return nil, err
 	}
-	if s.cfg.Retention > 0 {
-		row[attrTTL] = item.N(s.expiry(m.At).Unix())
+	if s.retention.Limited() {
+		row[attrTTL] = item.N(s.retention.Expiry(m.At).Unix())
 	}
 	return row, item.CheckSize(pkg, "Raw", s.names.Stored(row))
-}
-
-// expiry is the TTL of a message of the given time, in whole seconds.
-func (s *Store) expiry(at time.Time) time.Time {
-	return s.cfg.retention().Expiry(at)
-}
-
-// tooOld reports whether a message of the given time may have expired by any
-// clock.
-func (s *Store) tooOld(at, now time.Time) bool {
-	return s.cfg.retention().TooOld(at, now)
 }
 
 // decode reads a row, also one of the older system: with seconds in its

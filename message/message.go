@@ -94,10 +94,11 @@ type Config struct {
 
 // Store keeps messages in one table. It is safe for concurrent use.
 type Store struct {
-	api   API // with the names of FORMAT.md
-	table string
-	cfg   Config
-	names *names.Names
+	api       API // with the names of FORMAT.md
+	table     string
+	cfg       Config
+	names     *names.Names
+	retention item.Retention
 }
 
 // New returns a Store over a table. A nil Config works.
@@ -113,7 +114,11 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := check.Table(pkg, table); err != nil {
 		return nil, err
 	}
-	if err := s.cfg.validate(); err != nil {
+	if err := actor.CheckType(pkg, s.cfg.ActorType); err != nil {
+		return nil, err
+	}
+	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
+	if err := s.retention.Check(pkg); err != nil {
 		return nil, err
 	}
 	var err error
@@ -133,17 +138,6 @@ func (c *Config) fill() {
 	}
 }
 
-func (c *Config) retention() item.Retention {
-	return item.Retention{For: c.Retention, MaxSkew: c.MaxSkew}
-}
-
-func (c *Config) validate() error {
-	if err := actor.CheckType(pkg, c.ActorType); err != nil {
-		return err
-	}
-	return c.retention().Check(pkg)
-}
-
 // Table returns the table's definition. With a Retention, messages expire by
 // TTL.
 func (s *Store) Table() schema.Table {
@@ -151,7 +145,7 @@ func (s *Store) Table() schema.Table {
 		Name: s.table,
 		Key:  schema.Key{Partition: schema.String(attrScope), Sort: schema.Number(attrSeq)},
 	}
-	if s.cfg.Retention > 0 {
+	if s.retention.Limited() {
 		table.TTL = attrTTL
 	}
 	if s.cfg.ActorIndex {

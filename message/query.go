@@ -3,11 +3,15 @@ package message
 import (
 	"context"
 	"iter"
+	"math"
+	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/actor"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/filter"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -19,83 +23,125 @@ const (
 	mostRows  = 1024 // the most that a page asks for without a Limit
 )
 
-// part is what a method still has to read, of a scope or of an actor.
-type part interface {
-	empty() bool
-	// request is the query for it, without its Limit and its filter.
-	request() *dynamodb.QueryInput
-	// behind is the part after a row, by its key.
-	behind(row ddb.Item) (part, error)
-	// cursor is the position after a row, by its key.
-	cursor(row ddb.Item) string
+// query is a walk, and which of the rows found are part of the answer.
+type query struct {
+	walk.Query
+	since  time.Time   // the first row said before it is the end; zero for none
+	during item.Period // when they were said
 }
 
-// terms are how a part is read.
-type terms struct {
-	op     string
-	Range  // its Limit, ReadAtMost, Cursor, Next and, for a scope, From
-	filter filter.Filter
-	holds  func(time.Time) bool // whether one said then is part of the answer
-}
-
-// page reads one page of the part, including expired rows, and returns what is
-// left of the part behind it.
-func (s *Store) page(ctx context.Context, op string, left part, rows int32, prepare func(*dynamodb.QueryInput)) (*dynamodb.QueryOutput, part, error) {
-	in := left.request()
-	in.Limit = aws.Int32(rows)
-	prepare(in)
-	out, err := s.api.Query(ctx, in)
-	if err == nil && len(out.LastEvaluatedKey) > 0 {
-		left, err = left.behind(out.LastEvaluatedKey)
+// inScope asks for the messages of a scope, by sequence.
+func (s *Store) inScope(method, scope string, r Range) (query, error) {
+	if err := check.PartitionKey(pkg, "scope", scope); err != nil {
+		return query{}, err
 	}
-	return out, left, s.wrap(op, err)
+	if err := r.checkScope(); err != nil {
+		return query{}, err
+	}
+	q, err := s.query(method, "message.InScope", r, r.From)
+	from, to := max(1, r.FromSeq), r.ToSeq
+	if to == 0 {
+		to = math.MaxInt64
+	}
+	q.Keys, q.Partition, q.Sort = ddb.Item{attrScope: item.S(scope)}, attrScope, walk.Key{Name: attrSeq, Type: walk.Number}
+	q.Lo, q.Hi, q.Empty = strconv.FormatInt(from, 10), strconv.FormatInt(to, 10), from > to
+	q.since, q.during = r.From, item.Period{From: math.MinInt64, To: math.MaxInt64}
+	return q, err
 }
 
-// messages yields the messages of the part up to the Limit, without expired
+// byActor asks for what an actor said, by time.
+func (s *Store) byActor(id string, r Range) (query, error) {
+	if err := s.checkIndexed(id); err != nil {
+		return query{}, err
+	}
+	if err := r.checkActor(); err != nil {
+		return query{}, err
+	}
+	q, err := s.query("ByActor", "message.ByActor", r, time.Time{})
+	q.during = item.PeriodOf(r.From, r.To)
+	q.Index, q.Keys, q.Partition = indexActor, ddb.Item{attrActor: s.actorKey(id)}, attrActor
+	q.Sort = walk.Key{Name: attrTimestamp, Type: walk.Number}
+	q.Rest = []walk.Key{{Name: attrScope, Type: walk.Partition}, {Name: attrSeq, Type: walk.Number}}
+	q.Lo, q.Hi = q.during.Numbers()
+	q.Empty = q.during.Empty()
+	return q, err
+}
+
+// checkIndexed refuses an actor that the index cannot hold.
+func (s *Store) checkIndexed(id string) error {
+	if !s.cfg.ActorIndex {
+		return event.BadInput(pkg, "Config.ActorIndex", "must be set: only the index finds an actor's messages")
+	}
+	return check.Positional(actor.CheckID(pkg, s.cfg.ActorType, id))
+}
+
+// query is what the queries have in common.
+func (s *Store) query(method, name string, r Range, since time.Time) (query, error) {
+	matching, err := s.filter(r.Match, since)
+	if err != nil {
+		return query{}, err
+	}
+	if r.NewestFirst {
+		name += ".NewestFirst"
+	}
+	q := walk.Query{
+		Pkg: pkg, Wrap: func(err error) error { return s.wrap(method, err) }, Table: s.table,
+		Filter:      matching.Apply,
+		NewestFirst: r.NewestFirst, Consistent: r.Consistent,
+		Name: name + matching.ID(), Cursor: r.Cursor, Next: r.Next,
+		Limit: r.Limit, ReadAtMost: r.ReadAtMost, First: firstRows, Most: mostRows,
+	}
+	if r.Limit > 0 {
+		q.First, q.Most = r.Limit, walk.FullPage
+	}
+	return query{Query: q}, nil
+}
+
+// messages yields the messages of the query up to the Limit, without expired
 // ones. An error comes last.
-func (s *Store) messages(ctx context.Context, of part, w terms, err error) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
-		if err != nil {
-			yield(Message{}, err)
-			return
-		}
-		first, most := firstRows, mostRows
-		if w.Limit > 0 {
-			first, most = w.Limit, walk.FullPage
-		}
-		left := of
-		walk.Walk[Message]{
-			Limit: w.Limit, ReadAtMost: w.ReadAtMost, First: first, Most: most,
-			Page: func(rows int32) (out *dynamodb.QueryOutput, _ int, err error) {
-				if !left.empty() {
-					out, left, err = s.page(ctx, w.op, left, rows, w.filter.Apply)
-				}
-				return out, 0, err
-			},
-			Show:   func(row ddb.Item) (Message, walk.Shown, error) { return s.show(w, row) },
-			Cursor: w.Cursor, Next: w.Next, After: of.cursor,
-		}.Each(yield)
+func (s *Store) messages(ctx context.Context, q query, err error) iter.Seq2[Message, error] {
+	if err != nil {
+		return func(yield func(Message, error) bool) { yield(Message{}, err) }
 	}
+	return walk.Each(ctx, s.api, q.Query, func(row ddb.Item) (Message, walk.Shown, error) { return s.show(&q, row) })
 }
 
 // show reads a row, and reports whether it is part of the answer.
-func (s *Store) show(w terms, row ddb.Item) (Message, walk.Shown, error) {
+func (s *Store) show(q *query, row ddb.Item) (Message, walk.Shown, error) {
 	m, err := s.decode(row)
 	switch {
 	case err != nil:
-		return Message{}, walk.Beyond, s.wrap(w.op, err)
-	case !m.At.IsZero() && item.Before(m.At, w.From):
+		return Message{}, walk.Beyond, q.Wrap(err)
+	case !m.At.IsZero() && item.Before(m.At, q.since):
 		return Message{}, walk.Beyond, nil
-	case m.At.IsZero() && !w.From.IsZero(), s.expired(row), w.holds != nil && !w.holds(m.At):
+	case m.At.IsZero() && !q.since.IsZero(), s.expired(row), !q.during.Holds(m.At):
 		return Message{}, walk.Skipped, nil
 	}
 	return m, walk.Part, nil
 }
 
-// direction names the query a cursor belongs to.
-func direction(query string, newestFirst bool) string {
-	if newestFirst {
-		return query + ".NewestFirst"
+// filter composes the Match. If since is given, the filter also lets in earlier
+// messages: they end a walk, which would otherwise read on.
+func (s *Store) filter(m Match, since time.Time) (filter.Filter, error) {
+	var attributes []filter.Attribute
+	if m.Actor != "" {
+		if err := check.Within("Match", s.checkActor(m.Actor)); err != nil {
+			return filter.Filter{}, err
+		}
+		attributes = append(attributes, filter.Attribute{Name: attrActor, Value: s.actorKey(m.Actor)})
 	}
-	return query
+	var besides []expression.ConditionBuilder
+	if !since.IsZero() {
+		besides = append(besides, before(since))
+	}
+	return filter.New(pkg, "Match.Data", attributes, m.Data, besides...)
+}
+
+// before selects what was said before the time, in rows with milliseconds and
+// in rows of an older system with seconds.
+func before(t time.Time) expression.ConditionBuilder {
+	ms := item.CeilMillis(t)
+	said, old := expression.Name(attrTimestamp), expression.Value(int64(item.SecondsBelow))
+	return said.LessThan(expression.Value((ms + 999) / 1000)).And(said.LessThan(old)).
+		Or(said.LessThan(expression.Value(ms)).And(said.GreaterThanEqual(old)))
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/item"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Range bounds and orders a query for the messages of a scope, by sequence, or of an
@@ -43,29 +45,28 @@ type Range struct {
 	// follow. Defaults to as many rows as the answer takes.
 	ReadAtMost int
 
-	// Cursor is what an earlier walk of the same query, with the same Match,
+	// Cursor is what an earlier walk of the same query, with the same bounds and Match,
 	// wrote to Next.
 	Cursor string
 
-	// Next, if set, is where the walk writes the Cursor of a later walk that
-	// goes on: after the last message that was yielded or, if ReadAtMost or an
-	// error ended the walk, after the last row that was read. It is "" after the
-	// last row. (If the first request fails, it is Cursor.) A cursor does not
-	// promise another message.
+	// Next, if set, is where the walk writes the Cursor of a later walk that goes
+	// on: after the last message that was yielded or, if ReadAtMost or an error
+	// ended the walk, after the last row that was read. It is "" after the last row,
+	// and Cursor if the first request fails. A cursor does not promise another
+	// message.
 	//
-	// The walk writes Next when it ends or the loop is left. A walk that nobody
-	// loops over, or that is refused as bad input, does not write it. Each loop
-	// over the same walk begins at Cursor, and writes Next again.
+	// Each loop over the walk begins at Cursor, and writes Next when it ends or is
+	// left. A walk that is refused as bad input does not write it.
 	//
 	// You may give the cursor to a client and take it back. Even a forged cursor
 	// cannot reach messages of other scopes or actors, or outside the bounds of
-	// the query. It is not encrypted: it holds the sequence of that message or
-	// row and, in a query for an actor, its scope and time.
+	// the query. It is not encrypted: it holds the sequence of that row and, in a
+	// query for an actor, its scope and time.
 	Next *string
 }
 
-// check refuses a range that is invalid for a scope.
-func (r Range) check() error {
+// checkScope refuses a range that is invalid for a scope.
+func (r Range) checkScope() error {
 	switch {
 	case r.FromSeq < 0:
 		return event.BadInput(pkg, "Range.FromSeq", "must not be negative")
@@ -76,15 +77,30 @@ func (r Range) check() error {
 	case !r.From.IsZero() && !r.NewestFirst:
 		return event.BadInput(pkg, "Range.From", "can be used only with NewestFirst: the sort key has no time")
 	}
-	return r.checkBounds()
+	return nil
 }
 
-func (r Range) checkBounds() error {
+// checkActor refuses a range that is invalid for an actor.
+func (r Range) checkActor() error {
 	switch {
-	case r.Limit < 0:
-		return event.BadInput(pkg, "Range.Limit", "must not be negative")
-	case r.ReadAtMost < 0:
-		return event.BadInput(pkg, "Range.ReadAtMost", "must not be negative")
+	case item.Inverted(r.From, r.To):
+		return event.BadInput(pkg, "Range.To", "lies before From")
+	case r.FromSeq != 0:
+		return event.BadInput(pkg, "Range.FromSeq", "must be 0: an actor's messages are sorted by time")
+	case r.ToSeq != 0:
+		return event.BadInput(pkg, "Range.ToSeq", "must be 0: an actor's messages are sorted by time")
+	case r.Consistent:
+		return event.BadInput(pkg, "Range.Consistent", "must be false: only the index finds an actor's messages")
+	case r.Match.Actor != "":
+		return event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's messages")
 	}
 	return nil
+}
+
+// Match is a filter of messages: a message must meet all fields of the Match.
+// Every message meets the zero Match. DynamoDB also reads what does not match, so you
+// pay for all rows that are read; Range.ReadAtMost bounds how many.
+type Match struct {
+	Actor string           // who said it
+	Data  []record.Compare // conditions on the message's Data, at most 32
 }

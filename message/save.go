@@ -74,7 +74,7 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.tooOld(m.At, now) {
+	if s.retention.TooOld(m.At, now) {
 		return nil, s.wrap(op, fmt.Errorf("the message is too old for the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 	}
 	return &dynamodb.PutItemInput{

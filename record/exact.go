@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
-	"github.com/homeops/ddbpatterns/internal/key"
 )
 
 // The row of an event, beside its key. No row of a record can be in its
@@ -57,7 +57,7 @@ func (r *Rows[T]) checkExact() error {
 	return nil
 }
 
-func sortOf(sort string, ev event.Event) string { return key.Enc(sort) + "#" + ev.String() }
+func sortOf(sort string, ev event.Event) string { return check.Enc(sort) + "#" + ev.String() }
 
 // tooOld reports whether the event's row may have expired by any clock.
 func (r *Rows[T]) tooOld(ev event.Event) bool {

@@ -76,7 +76,6 @@ var known = append(slices.Clone(kept), []row{
 	{is(limit.ErrSettled), Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
 	{as[*record.AddError], Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity}},
 	{is(counter.ErrBelowZero), Verdict{Kind: Poison, Status: http.StatusInternalServerError}},
-	{is(activity.ErrOthersStand), Verdict{Kind: Poison, Status: http.StatusConflict}},
 	{as[*alias.TakenError], Verdict{Kind: Poison, Status: http.StatusConflict}},
 	{as[*record.TieError], Verdict{Kind: Poison, Status: http.StatusConflict}},   // if it stands, a repetition would be a Duplicate
 	{as[*record.FloorError], Verdict{Kind: Poison, Status: http.StatusConflict}}, // what pays for it may still come

@@ -192,7 +192,6 @@ var values = map[string]error{
 	"activity.ConflictError":        &activity.ConflictError{},
 	"activity.ErrRetracted":         activity.ErrRetracted,
 	"activity.ErrNotFound":          activity.ErrNotFound,
-	"activity.ErrOthersStand":       activity.ErrOthersStand,
 	"alias.TakenError":              &alias.TakenError{},
 	"alias.ErrNotFound":             alias.ErrNotFound,
 	"record.ErrContended":           record.ErrContended,

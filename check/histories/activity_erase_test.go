@@ -37,26 +37,6 @@ func (st *activityStory) recordItems(ctx context.Context, c *caller, a activity.
 	return 0, err
 }
 
-func (st *activityStory) remove(c *caller, ev event.Event) *call {
-	in := &deletes{}
-	reading := recordtest.Between(c.client, func(asked any, send recordtest.Send) (any, error) { // notes what the deletion has read
-		out, err := send(asked)
-		if page, ok := out.(*dynamodb.QueryOutput); ok && err == nil {
-			for _, found := range page.Items {
-				in.seen = append(in.seen, str(found, "createdAt")+str(found, "retractedAt"))
-			}
-		}
-		return out, err
-	})
-	return &call{caller: c, key: ev.String(), in: in, do: func(ctx context.Context) any {
-		err := st.over(reading, c.now).Delete(ctx, "chat", ev)
-		if err == nil {
-			return removed{1}
-		}
-		return outcomeOf(0, err)
-	}}
-}
-
 // stale is a client of an index that still has the row of an event, and perhaps of
 // an actor whose row it was.
 func stale(c *caller, key row) *dynamodb.Client {

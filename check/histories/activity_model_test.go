@@ -25,7 +25,7 @@ func (l logged) of(actor string) bool { return l.stands && !l.tombstone && actor
 func actorOf(version int64) string { return []string{"42", "43"}[version%2] }
 
 // These are the calls of activity: recording one version of an event's
-// activity, taking it back, reading it, deleting it, and completing a row of an
+// activity, taking it back, reading it, erasing it, and completing a row of an
 // older system.
 type (
 	records struct {
@@ -34,7 +34,6 @@ type (
 	}
 	retracts   struct{ tombstone bool } // even if nothing was recorded
 	ofEvent    struct{}
-	deletes    struct{ seen []string } // when the rows that it has read were written
 	erasesOf   struct{ actor string }
 	olderEntry struct{ version int64 }
 
@@ -46,7 +45,6 @@ type (
 func (r records) String() string    { return fmt.Sprintf("Record(version %d, tx %v)", r.version, r.tx) }
 func (r retracts) String() string   { return fmt.Sprintf("Retract(tombstone %v)", r.tombstone) }
 func (ofEvent) String() string      { return "OfEvent" }
-func (d *deletes) String() string   { return fmt.Sprintf("Delete(of %v)", d.seen) }
 func (e erasesOf) String() string   { return fmt.Sprintf("EraseActor(%s)", e.actor) }
 func (o olderEntry) String() string { return fmt.Sprintf("an older system's version %d", o.version) }
 func (r removed) String() string    { return fmt.Sprintf("%d deleted", r.rows) }
@@ -68,11 +66,6 @@ func (s *activityStory) apply(state any, m *move) (any, bool) {
 		return logged{}, stood.stands
 	case olderEntry:
 		return logged{stands: true, version: in.version}, !stood.stands
-	case *deletes:
-		if m.row != nil {
-			return logged{}, stood.stands && slices.Contains(in.seen, stood.written) && (m.out == nil || m.out == removed{1})
-		}
-		return stood, m.out == notFound{} && (!stood.stands || !slices.Contains(in.seen, stood.written))
 	case erasesOf:
 		if m.row != nil {
 			return logged{}, stood.of(in.actor) && (m.out == nil || m.out == removed{1})

@@ -98,16 +98,14 @@ func (s *activityStory) event() event.Event {
 
 func (s *activityStory) next(c *caller) *call {
 	ev := s.event()
-	switch s.w.rnd.IntN(10) {
+	switch s.w.rnd.IntN(9) {
 	case 0:
 		return s.read(c, ev)
 	case 1, 2:
 		return s.retract(c, ev)
 	case 3:
-		return s.remove(c, ev)
-	case 4:
 		return s.eraseActor(c, ev)
-	case 5:
+	case 4:
 		return s.backfill(c, ev)
 	}
 	in := records{version: s.w.rnd.Int64N(2), tx: ev.N() == 1 && s.w.rnd.IntN(3) == 0}

@@ -23,7 +23,7 @@
 //	         is known
 //	limit    Take of two limits, Settle; by clocks that differ, and from memory
 //	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
-//	activity Record, RecordItems, Retract, OfEvent, Delete, Erase, EraseActor by an
+//	activity Record, RecordItems, Retract, OfEvent, Erase, EraseActor by an
 //	         index that lags, Backfill of an older system's rows
 //	alias    Put, Correct, Confirm, Forget, Adopt, Disown, Erase, Resolve, Get, beside
 //	         older spellings

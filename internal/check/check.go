@@ -1,5 +1,5 @@
-// Package check refuses bad input before any request is sent, in the same
-// words in every package.
+// Package check is what a text may be before any request is sent, the same in every
+// package: it refuses bad input, joins keys, and writes and reads cursors.
 package check
 
 import (

@@ -27,6 +27,15 @@ type Compare struct {
 	Value any
 }
 
+// comparison is a Compare, by whatever name a package exports it.
+type comparison interface {
+	~struct {
+		Name  string
+		Op    string
+		Value any
+	}
+}
+
 // Attribute is an attribute of the row that must have a value.
 type Attribute struct {
 	Name  string
@@ -43,7 +52,7 @@ type Filter struct {
 // New composes a filter from attributes and comparisons. A row must meet
 // all of them. A condition in other lets in other rows, too. The same input
 // always makes the same expression. Refused input is bad input of field.
-func New(pkg, field string, attributes []Attribute, data []Compare, other ...expression.ConditionBuilder) (Filter, error) {
+func New[C comparison](pkg, field string, attributes []Attribute, data []C, other ...expression.ConditionBuilder) (Filter, error) {
 	if len(data) > payload.MaxEntries {
 		return Filter{}, event.BadInput(pkg, field, fmt.Sprintf("must have at most %d comparisons, has %d", payload.MaxEntries, len(data)))
 	}
@@ -56,7 +65,7 @@ func New(pkg, field string, attributes []Attribute, data []Compare, other ...exp
 		all = and(all, names.of(a.Name).Equal(value(a.Value)))
 	}
 	for i, c := range data {
-		condition, err := c.condition(pkg, fmt.Sprintf("%s[%d]", field, i), &names)
+		condition, err := Compare(c).condition(pkg, fmt.Sprintf("%s[%d]", field, i), &names)
 		if err != nil {
 			return Filter{}, err
 		}

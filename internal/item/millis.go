@@ -35,6 +35,39 @@ func Before(t, u time.Time) bool {
 	return cmp.Or(cmp.Compare(t.Unix(), u.Unix()), cmp.Compare(t.Nanosecond(), u.Nanosecond())) < 0
 }
 
+// Inverted reports whether a range of times ends before it begins. A zero time is not a
+// bound.
+func Inverted(from, to time.Time) bool {
+	return !from.IsZero() && !to.IsZero() && Before(to, from)
+}
+
+// Period is a range of times in whole milliseconds, both part of it.
+type Period struct{ From, To int64 }
+
+// PeriodOf is the period from the first time, and before the second. A zero time is
+// not a bound.
+func PeriodOf(from, to time.Time) Period {
+	p := Period{0, MaxMillis}
+	if !from.IsZero() {
+		p.From = CeilMillis(from)
+	}
+	if !to.IsZero() {
+		p.To = min(p.To, CeilMillis(to)-1)
+	}
+	return p
+}
+
+// Empty reports whether no time lies in the period.
+func (p Period) Empty() bool { return p.From > p.To }
+
+// Holds reports whether the time lies in the period.
+func (p Period) Holds(t time.Time) bool { return p.From <= t.UnixMilli() && t.UnixMilli() <= p.To }
+
+// Numbers are the period's ends as attributes hold them.
+func (p Period) Numbers() (lo, hi string) {
+	return strconv.FormatInt(p.From, 10), strconv.FormatInt(p.To, 10)
+}
+
 // Around returns the whole numbers at or next to a DynamoDB number that is not
 // negative: another writer's number may have a fraction. It is false for text that
 // is not such a number, and for one too large.

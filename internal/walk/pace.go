@@ -32,13 +32,10 @@ func paceOf(limit, readAtMost, size int) pace {
 }
 
 // turn prepares the next page.
-func (p *pace) turn(read, yielded, restart, most int) {
+func (p *pace) turn(read, yielded, most int) {
 	p.lacks -= yielded
 	p.skipped += read - yielded
 	p.left -= read
 	p.page = min(p.page*growth, most)
-	if restart > 0 {
-		p.page = restart
-	}
 	p.rows = min(p.page, min(p.lacks, FullPage)+p.skipped, p.left)
 }

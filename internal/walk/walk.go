@@ -4,10 +4,9 @@ package walk
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-)
 
-type item = map[string]types.AttributeValue
+	"github.com/homeops/ddbpatterns/internal/ddb"
+)
 
 // FullPage is the greatest number of rows that fit into the 1 MB that DynamoDB
 // reads at once.
@@ -30,25 +29,24 @@ type Walk[T any] struct {
 	Most       int // rows of any page
 
 	// Page reads the next page, of at most so many rows, and returns nil if
-	// there is none. If it jumps over rows, the next page has restart rows,
-	// because the rows read so far say nothing about those behind the jump.
-	Page func(rows int32) (page *dynamodb.QueryOutput, restart int, err error)
+	// there is none.
+	Page func(rows int32) (*dynamodb.QueryOutput, error)
 	// Show reads a row.
-	Show func(row item) (T, Shown, error)
+	Show func(row ddb.Item) (T, Shown, error)
 
 	Cursor string  // with which the walk began
 	Next   *string // if set, gets the cursor with which a later walk goes on
-	After  func(row item) string
+	After  func(row ddb.Item) string
 }
 
 // Each yields the values up to the Limit.
 func (w Walk[T]) Each(yield func(T, error) bool) {
 	var none T
-	var at item // the last row that the walk passed, by its key
+	var at ddb.Item // the last row that the walk passed, by its key
 	end := false
 	defer func() { w.leave(at, end) }()
 	for p := paceOf(w.Limit, w.ReadAtMost, min(w.First, w.Most)); !end && p.left > 0; {
-		page, restart, err := w.Page(int32(p.rows))
+		page, err := w.Page(int32(p.rows))
 		if err != nil {
 			yield(none, err)
 			return
@@ -76,12 +74,12 @@ func (w Walk[T]) Each(yield func(T, error) bool) {
 		}
 		at, end = page.LastEvaluatedKey, last
 		read := max(len(page.Items), int(page.ScannedCount)) // including rows that the filter left out
-		p.turn(read, yielded, restart, w.Most)
+		p.turn(read, yielded, w.Most)
 	}
 }
 
 // leave writes Next.
-func (w Walk[T]) leave(at item, end bool) {
+func (w Walk[T]) leave(at ddb.Item, end bool) {
 	switch {
 	case w.Next == nil:
 	case end:

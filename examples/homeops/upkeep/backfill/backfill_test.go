@@ -188,7 +188,9 @@ func (w *world) write(it row) {
 		if ev.Time().Minute()%2 == 0 {
 			_, err = w.Activities.Retract(ctx, activity.Retract{Scope: text(it["chatId"]), Event: ev})
 		} else {
-			err = w.Activities.Delete(ctx, text(it["chatId"]), ev)
+			_, err = w.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+				TableName: aws.String(w.Activities.Table().Name), Key: row{"chatId": it["chatId"], "activityId": it["activityId"]},
+			})
 		}
 		w.must(err)
 	case it["date"] != nil:

@@ -1,9 +1,9 @@
-package key_test
+package check_test
 
 import (
 	"testing"
 
-	"github.com/homeops/ddbpatterns/internal/key"
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 func TestEnc(t *testing.T) {
@@ -15,7 +15,7 @@ func TestEnc(t *testing.T) {
 		"%23":        "%2523",
 		"diskning å": "diskning å",
 	} {
-		if got := key.Enc(part); got != want {
+		if got := check.Enc(part); got != want {
 			t.Errorf("Enc(%q) = %q, want %q", part, got, want)
 		}
 	}
@@ -28,7 +28,7 @@ func FuzzJoin(f *testing.F) {
 	f.Add("a%23b", "c", "a#b", "c")
 	f.Add("", "", "#", "")
 	f.Fuzz(func(t *testing.T, a, b, c, d string) {
-		left, right := key.Join(a, b), key.Join(c, d)
+		left, right := check.Join(a, b), check.Join(c, d)
 		if same := a == c && b == d; same != (left == right) {
 			t.Errorf("Join(%q, %q) = %q, Join(%q, %q) = %q", a, b, left, c, d, right)
 		}

@@ -1,4 +1,4 @@
-package cursor_test
+package check_test
 
 import (
 	"encoding/base64"
@@ -10,15 +10,15 @@ import (
 	"testing"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/cursor"
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 // Law: no text makes Decode do anything but answer or refuse.
-func FuzzDecode(f *testing.F) {
-	f.Add(cursor.Encode("q", []string{"a"}))
+func FuzzDecodeCursor(f *testing.F) {
+	f.Add(check.EncodeCursor("q", []string{"a"}))
 	f.Add("AQ")
 	f.Fuzz(func(t *testing.T, text string) {
-		position, err := cursor.Decode("activity", "Range.Cursor", "q", text, 1)
+		position, err := check.DecodeCursor("activity", "Range.Cursor", "q", text, 1)
 		var bad *event.InputError
 		if err == nil && len(position) != 1 || err != nil && !errors.As(err, &bad) {
 			t.Errorf("Decode(%q) = %q, %v", text, position, err)
@@ -26,9 +26,9 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestDecodeRefuses(t *testing.T) {
-	good := cursor.Encode("q", []string{"a", "b"})
-	if got, err := cursor.Decode("activity", "Range.Cursor", "q", good, 2); err != nil || !slices.Equal(got, []string{"a", "b"}) {
+func TestDecodeCursorRefuses(t *testing.T) {
+	good := check.EncodeCursor("q", []string{"a", "b"})
+	if got, err := check.DecodeCursor("activity", "Range.Cursor", "q", good, 2); err != nil || !slices.Equal(got, []string{"a", "b"}) {
 		t.Fatalf("Decode = %q, %v", got, err)
 	}
 	// sealed is a cursor of any bytes whose checksum is right.
@@ -47,13 +47,13 @@ func TestDecodeRefuses(t *testing.T) {
 		"a later version": {sealed("\x02[\"YQ==\",\"Yg==\"]"), "is of another version"},
 		"no list":         {sealed("\x01{}"), "is not a cursor of this query"},
 		"no text":         {sealed("\x01[1,2]"), "is not a cursor of this query"},
-		"one value":       {cursor.Encode("q", []string{"a"}), "is not a cursor of this query"},
-		"three values":    {cursor.Encode("q", []string{"a", "b", "c"}), "is not a cursor of this query"},
-		"another query":   {cursor.Encode("r", []string{"a", "b"}), "belongs to another query"},
-		"too long":        {cursor.Encode("q", []string{strings.Repeat("a", 16<<10), "b"}), "is too long"},
+		"one value":       {check.EncodeCursor("q", []string{"a"}), "is not a cursor of this query"},
+		"three values":    {check.EncodeCursor("q", []string{"a", "b", "c"}), "is not a cursor of this query"},
+		"another query":   {check.EncodeCursor("r", []string{"a", "b"}), "belongs to another query"},
+		"too long":        {check.EncodeCursor("q", []string{strings.Repeat("a", 16<<10), "b"}), "is too long"},
 	} {
 		var bad *event.InputError
-		_, err := cursor.Decode("activity", "Range.Cursor", "q", tc.text, 2)
+		_, err := check.DecodeCursor("activity", "Range.Cursor", "q", tc.text, 2)
 		if !errors.As(err, &bad) || bad.Field != "Range.Cursor" || !strings.Contains(bad.Reason, tc.want) {
 			t.Errorf("%s: %v, want one that %s", name, err, tc.want)
 		}
@@ -63,7 +63,7 @@ func TestDecodeRefuses(t *testing.T) {
 // Every later release accepts cursors that an earlier one handed out.
 func TestCursorsLast(t *testing.T) {
 	const handedOut = "AVsiWVE9PSIsIllnPT0iXWk1hfE"
-	if got := cursor.Encode("q", []string{"a", "b"}); got != handedOut {
+	if got := check.EncodeCursor("q", []string{"a", "b"}); got != handedOut {
 		t.Errorf("Encode = %s, want %s", got, handedOut)
 	}
 }
@@ -71,7 +71,7 @@ func TestCursorsLast(t *testing.T) {
 // Decode accepts the cursor of the longest possible keys.
 func TestLongestPosition(t *testing.T) {
 	longest := []string{strings.Repeat("k", 1024), strings.Repeat("s", 2048), strings.Repeat("i", 1024), strings.Repeat("p", 2048)}
-	got, err := cursor.Decode("activity", "Range.Cursor", "q", cursor.Encode("q", longest), len(longest))
+	got, err := check.DecodeCursor("activity", "Range.Cursor", "q", check.EncodeCursor("q", longest), len(longest))
 	if err != nil || !slices.Equal(got, longest) {
 		t.Errorf("%d values, %v", len(got), err)
 	}

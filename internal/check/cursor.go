@@ -1,8 +1,4 @@
-// Package cursor turns the position after a page into text a caller can carry
-// and back. A cursor holds the position inside a partition, never the
-// partition: that always comes from the query, so a forged cursor cannot
-// leave it. The checksum catches a cut or mistyped cursor, not a forger.
-package cursor
+package check
 
 import (
 	"encoding/base64"
@@ -13,17 +9,19 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// version is the first byte of every cursor.
-const version = 1
+// cursorVersion is the first byte of every cursor.
+const cursorVersion = 1
 
-// maxLength bounds what Decode reads: the keys of a position are at most
+// maxCursor bounds what DecodeCursor reads: the keys of a position are at most
 // 2,048 + 1,024 bytes each for table and index.
-const maxLength = 16 << 10
+const maxCursor = 16 << 10
 
-// Encode writes the position, a list of key values, for the given query. The
-// query's name is part of the checksum, so a cursor of one query is refused
-// by another.
-func Encode(query string, position []string) string {
+// EncodeCursor turns the position after a row, a list of key values, into text that
+// a caller can carry. It holds the position inside a partition, never the partition:
+// that always comes from the query, so a forged cursor cannot leave it. The checksum
+// catches a cut or mistyped cursor, not a forger. The query's name is part of it, so
+// a cursor of one query is refused by another.
+func EncodeCursor(query string, position []string) string {
 	values := make([][]byte, len(position)) // as bytes: JSON's text would not keep all
 	for i, value := range position {
 		values[i] = []byte(value)
@@ -32,16 +30,16 @@ func Encode(query string, position []string) string {
 	if err != nil { // bytes always marshal
 		panic("cursor: " + err.Error())
 	}
-	raw := append([]byte{version}, body...)
+	raw := append([]byte{cursorVersion}, body...)
 	raw = binary.BigEndian.AppendUint32(raw, sum(query, raw))
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// Decode reads a cursor of the given query whose position has n values. What
+// DecodeCursor reads a cursor of the given query whose position has n values. What
 // it refuses is an [event.InputError] of pkg's field.
-func Decode(pkg, field, query, cursor string, n int) ([]string, error) {
+func DecodeCursor(pkg, field, query, cursor string, n int) ([]string, error) {
 	refuse := func(why string) ([]string, error) { return nil, event.BadInput(pkg, field, why) }
-	if len(cursor) > maxLength {
+	if len(cursor) > maxCursor {
 		return refuse("is too long to be a cursor")
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -52,7 +50,7 @@ func Decode(pkg, field, query, cursor string, n int) ([]string, error) {
 	switch {
 	case binary.BigEndian.Uint32(check) != sum(query, body):
 		return refuse("is damaged or belongs to another query")
-	case body[0] != version:
+	case body[0] != cursorVersion:
 		return refuse("is of another version: start again from the first page")
 	}
 	var values [][]byte

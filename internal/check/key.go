@@ -1,6 +1,4 @@
-// Package key joins parts into key strings so that two different lists of
-// parts never give the same key and a prefix never matches a neighbour.
-package key
+package check
 
 import "strings"
 
@@ -10,7 +8,8 @@ var encoder = strings.NewReplacer("%", "%25", "#", "%23")
 // that most ids are unchanged in a key.
 func Enc(part string) string { return encoder.Replace(part) }
 
-// Join encodes the parts and joins them with '#'.
+// Join encodes the parts and joins them with '#'. Two different lists of parts never
+// give the same key, and a prefix never matches a neighbour.
 func Join(parts ...string) string {
 	encoded := make([]string, len(parts))
 	for i, part := range parts {
