@@ -9,6 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
 
 // maxReply is the most bytes of items that a batch returns; the rest comes back
@@ -112,7 +113,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			refused := call.refusal(nth) != nil
 			nth++
 			if e.throughput != nil && !refused {
-				if err := e.admitOne([]demand{r.demand(t, at.Cost(sizeOf(rec)))}); err != nil {
+				if err := e.throughput.Admit([]throughput.Demand{r.demand(t, at.Cost(sizeOf(rec)))}); err != nil {
 					refused, throttled = true, append(throttled, err)
 				}
 			}
@@ -126,7 +127,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			}
 		}
 	}
-	if err := joined(throttled); err != nil && len(cost) == 0 { // nothing was read
+	if err := throughput.Joined(throttled); err != nil && len(cost) == 0 { // nothing was read
 		return nil, nil, err
 	}
 	return out, cost, nil

@@ -31,7 +31,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 // place puts a new table under its name.
 func (e *Engine) place(t *table) {
 	e.tables[t.name] = t
-	e.throughput.forgetTable(t.name)
+	e.throughput.ForgetTable(t.name)
 }
 
 func (e *Engine) tableARN(name string) string {

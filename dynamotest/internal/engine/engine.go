@@ -17,6 +17,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
 
 // Options configure an Engine. The zero value works.
@@ -74,7 +75,7 @@ type Engine struct {
 
 	journal *journal.Journal // nil in memory; set before the first request
 
-	throughput *throughput // nil without limits
+	throughput *throughput.Limits // nil without limits
 
 	writing sync.Mutex // held while a long reply is written
 
@@ -87,9 +88,7 @@ type Engine struct {
 // New returns an empty Engine.
 func New(opt Options) *Engine {
 	e := &Engine{opt: opt.withDefaults(), state: state{tables: map[string]*table{}, streams: map[string]*stream{}}}
-	if opt.Partition != (capacity.Units{}) || opt.Provisioned {
-		e.throughput = newThroughput(opt.Partition, opt.Provisioned)
-	}
+	e.throughput = throughput.New(opt.Partition, opt.Provisioned, e.now)
 	e.SetHook(opt.Hook)
 	return e
 }
@@ -278,6 +277,10 @@ func init() { // the handlers replay a journal, which refers to operations
 		operations[name] = &operation{api.OperationNamed(name), run}
 	}
 }
+
+// Loads lists the partitions that had requests, the busiest first, including
+// those of deleted tables and indexes.
+func (e *Engine) Loads() []throughput.Load { return e.throughput.Loads() }
 
 // Tables lists the names of the tables, sorted.
 func (e *Engine) Tables() []string {

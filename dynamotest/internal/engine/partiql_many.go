@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"strings"
-
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
@@ -163,7 +161,7 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 func (a *answer) writeTo(w *api.Writer) {
 	if a.err != nil {
 		w.Object("Error", func() {
-			w.Text("Code", shortCode(a.err.Code))
+			w.Text("Code", api.ShortCode(a.err.Code))
 			w.Text("Message", api.OperationNamed("BatchExecuteStatement").Told(a.err).Message)
 		})
 	}
@@ -173,17 +171,6 @@ func (a *answer) writeTo(w *api.Writer) {
 	if a.item != nil {
 		a.item(w)
 	}
-}
-
-// shortCode returns the code of an error inside a reply.
-func shortCode(code string) string {
-	switch code {
-	case api.ValidationException:
-		return invalidReason
-	case api.Throttling:
-		return "ThrottlingError"
-	}
-	return strings.TrimSuffix(code, "Exception")
 }
 
 func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (reply, *api.Error) {
@@ -239,7 +226,7 @@ func nameDuplicates(err *api.Error, writes []*write) *api.Error {
 	}
 	for i := range err.Reasons {
 		if r := &err.Reasons[i]; r.Code == "ConditionalCheckFailed" && writes[i].kind == api.Put {
-			r.Code, r.Message = shortCode(errDuplicate.Code), errDuplicate.Message
+			r.Code, r.Message = api.ShortCode(errDuplicate.Code), errDuplicate.Message
 		}
 	}
 	return api.Canceled(err.Reasons)

@@ -91,7 +91,7 @@ func (e *Engine) Restore(s *Snapshot) {
 	}
 	e.state = restored
 	for name := range e.tables {
-		e.throughput.forgetTable(name)
+		e.throughput.ForgetTable(name)
 	}
 }
 

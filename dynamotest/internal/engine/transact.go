@@ -7,6 +7,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
@@ -209,14 +210,10 @@ func reasonsOf(errs []*api.Error) []api.Reason {
 			err = nil
 		}
 		out[i] = reasonOf(err)
-		judged = judged && out[i].Code != invalidReason
+		judged = judged && out[i].Code != api.InvalidReason
 	}
 	return out
 }
-
-// invalidReason is the code of an invalid action of a transaction, or of an invalid
-// statement of a batch.
-const invalidReason = "ValidationError"
 
 // reasonOf converts the error of one action to a reason.
 func reasonOf(err *api.Error) api.Reason {
@@ -226,7 +223,7 @@ func reasonOf(err *api.Error) api.Reason {
 	case err.Code == api.ConditionalCheckFailed:
 		return api.Reason{Code: "ConditionalCheckFailed", Message: err.Message, Item: err.Item}
 	}
-	return api.Reason{Code: invalidReason, Message: err.Message}
+	return api.Reason{Code: api.InvalidReason, Message: err.Message}
 }
 
 // replay prices a transaction that has taken effect before: DynamoDB reads the
@@ -283,7 +280,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	items := make([]*record, len(reads))
-	groups := make([][]demand, len(reads))
+	groups := make([][]throughput.Demand, len(reads))
 	errs := make([]*api.Error, len(reads))
 	seen := make(map[latch.ID]bool, len(reads))
 	cancelled, bytes := false, 0
@@ -307,10 +304,10 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 		cost := capacity.Transactional.Cost(sizeOf(rec))
 		call.Cost.Add(capacity.Consumed{Table: t.name, Base: cost})
 		if e.throughput != nil {
-			groups[i] = []demand{r.demand(t, cost)}
+			groups[i] = []throughput.Demand{r.demand(t, cost)}
 		}
 	}
-	if throttled := e.admitTogether(groups); throttled != nil {
+	if throttled := e.throughput.AdmitTogether(groups); throttled != nil {
 		call.Cost = nil
 		return nil, throttled
 	}

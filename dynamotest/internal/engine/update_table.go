@@ -28,7 +28,7 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 		return nil, err
 	}
 	now := e.at(call)
-	e.throughput.settle(t, t.def.Created, now)
+	e.throughput.Settle(&t.def, t.def.Created, now)
 	t.define(def.Billed(&t.def, now))
 	if made := catalog.Created(req); made != nil {
 		if b == nil || b.table != t { // the table was replaced meanwhile
@@ -36,9 +36,9 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 			b.fill()
 		}
 		t.index(made.Name).items = b.finish()
-		e.throughput.forgetIndex(t.name, made.Name)
+		e.throughput.ForgetIndex(t.name, made.Name)
 	}
-	e.throughput.settle(t, now, now)
+	e.throughput.Settle(&t.def, now, now)
 	e.changeStream(t, req.Stream, now)
 	e.logRequest(call, now)
 	return e.description("TableDescription", t, "ACTIVE"), nil
