@@ -39,7 +39,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 	}
 	call.Cost = cost
 	report := capacity.ReportOf(req.ReturnCapacity, cost)
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Object("Responses", func() {
 			for _, t := range tables {
 				w.Array(t.request.Table, func() {
@@ -51,7 +51,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 		})
 		writeUnread(w, tables)
 		report.WriteAll(w)
-	}), nil
+	}, nil
 }
 
 func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
@@ -208,11 +208,11 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 		call.Cost.Add(changes[i].cost)
 	}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Object("UnprocessedItems", func() { writeLeft(w, left) })
 		writeCollections(w, req.ReturnItemSizeRange, changes)
 		report.WriteAll(w)
-	}), nil
+	}, nil
 }
 
 // applyEach plans all writes before it commits the first. It commits the writes

@@ -21,9 +21,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	e.serial++
 	t := newTable(def.Made(tableID(e.serial), e.at(call)))
 	e.place(t)
-	if req.Stream.Value.Enabled.Value {
-		e.openStream(t, req.Stream.Value.View.Value, t.def.Created)
-	}
+	e.changeStream(t, req.Stream, t.def.Created)
 	e.logRequest(call, t.def.Created)
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
@@ -54,7 +52,7 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 	}
 	delete(e.tables, t.name)
 	now := e.at(call)
-	t.stream.close(now)
+	t.stream.Close(now)
 	e.logRequest(call, now)
 	return e.description("TableDescription", t, catalog.Deleting), nil
 }
@@ -84,7 +82,7 @@ func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error)
 		names = names[i:]
 	}
 	most := int(req.Limit.Or(listed))
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("TableNames", func() {
 			for _, name := range names[:min(most, len(names))] {
 				w.String(name)
@@ -93,10 +91,5 @@ func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error)
 		if len(names) > most {
 			w.Text("LastEvaluatedTableName", names[most-1])
 		}
-	}), nil
+	}, nil
 }
-
-// writeFunc is a reply that is a function.
-type writeFunc func(w *api.Writer)
-
-func (f writeFunc) writeTo(w *api.Writer) { f(w) }

@@ -16,6 +16,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/stream"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
@@ -87,7 +88,7 @@ type Engine struct {
 
 // New returns an empty Engine.
 func New(opt Options) *Engine {
-	e := &Engine{opt: opt.withDefaults(), state: state{tables: map[string]*table{}, streams: map[string]*stream{}}}
+	e := &Engine{opt: opt.withDefaults(), state: state{tables: map[string]*table{}, streams: stream.Set{}}}
 	e.throughput = throughput.New(opt.Partition, opt.Provisioned, e.now)
 	e.SetHook(opt.Hook)
 	return e
@@ -109,8 +110,8 @@ type Result struct {
 	Cost capacity.Cost // what the request consumed, even if it was refused
 }
 
-// A reply writes its members.
-type reply interface{ writeTo(w *api.Writer) }
+// A reply writes its members. It is nil without any.
+type reply = func(w *api.Writer)
 
 // Do performs the operation called name on a JSON request. It never panics.
 func (e *Engine) Do(ctx context.Context, name string, body []byte) Result {
@@ -148,7 +149,7 @@ func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (
 	w := &call.writer
 	w.Buf = buffer[:0]
 	w.Open('{')
-	rep.writeTo(w)
+	rep(w)
 	w.Close('}')
 	return Result{Body: w.Buf, Cost: call.Cost}
 }

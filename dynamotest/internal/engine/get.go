@@ -90,10 +90,10 @@ func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
 	}
 	call.Cost = capacity.Cost{{Table: t.name, Base: cost}}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		if rec != nil {
 			w.Item("Item", r.shown(rec))
 		}
 		report.WriteOne(w)
-	}), nil
+	}, nil
 }

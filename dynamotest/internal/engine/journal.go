@@ -14,7 +14,7 @@ import (
 // used. From then on the file is kept up to date: no reply is sent before
 // everything that it reports is safe. A file that does not exist is begun.
 func (e *Engine) OpenJournal(path string) error {
-	j, err := journal.Open(path, journal.Options{Disk: e.opt.Disk, CompactFrom: e.opt.CompactFrom, Log: e.opt.Log}, &keeper{e, &reader{Reader: jsonx.NewReader(nil)}})
+	j, err := journal.Open(path, journal.Options{Disk: e.opt.Disk, CompactFrom: e.opt.CompactFrom, Log: e.opt.Log}, &keeper{e, &journal.Reader{Reader: jsonx.NewReader(nil)}})
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (e *Engine) CloseJournal() error {
 // keeper is the engine as its journal sees it.
 type keeper struct {
 	engine *Engine
-	reader *reader
+	reader *journal.Reader
 }
 
 func (k *keeper) Redo(entries []byte) (weight int64, err error) {
@@ -146,8 +146,8 @@ func (e *Engine) logLoaded(t *table, at time.Time) {
 	for key, rec := range t.items.Ascend("") {
 		e.logChanges(at, []*change{{table: t, key: key, new: rec}})
 	}
-	if t.stream.open() {
-		e.journal.Append(0, journal.AppendEntry(nil, t.stream.created, func(w *api.Writer) { t.stream.writeState(w, t) }))
+	if t.stream.Open() {
+		e.journal.Append(0, journal.AppendEntry(nil, t.stream.Created, func(w *api.Writer) { t.stream.Write(w, true) }))
 	}
 }
 

@@ -308,7 +308,7 @@ func (p *pager) reply(call *Call, pg page) reply {
 	call.Cost = capacity.Cost{pg.cost}
 	report := capacity.ReportOf(p.req.ReturnCapacity, call.Cost)
 	p.judge()
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		if p.req.Select.Value != selectCount {
 			if p.Filter == nil && p.Selection == nil {
 				w.Grow(pg.bytes + len(p.records)*wireBytes)
@@ -321,5 +321,5 @@ func (p *pager) reply(call *Call, pg page) reply {
 			w.Item("LastEvaluatedKey", pg.last)
 		}
 		report.WriteOne(w)
-	})
+	}
 }

@@ -75,14 +75,14 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 			costs.Cost = append(costs.Cost, a.cost)
 		}
 	}
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("Responses", func() {
 			for i := range answers {
 				w.Element(func() { answers[i].writeTo(w) })
 			}
 		})
 		costs.WriteAll(w)
-	}), nil
+	}, nil
 }
 
 // repeats reports whether two statements of a batch name the same item. An invalid
@@ -254,8 +254,8 @@ func (e *Engine) transactSelects(call *Call, req *api.ExecuteTransaction, list [
 func transactionReply(call *Call, req *api.ExecuteTransaction, responses func(w *api.Writer)) reply {
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("Responses", func() { responses(w) })
 		report.WriteAll(w)
-	})
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/stream"
 )
 
 // A Snapshot is the state of an engine at one time. It shares with the engine
@@ -20,21 +22,18 @@ type state struct {
 	serial int64             // counts the tables ever made
 	tokens tokens            // of transactions
 	// streams has the streams of all tables, including deleted ones, by ARN.
-	streams map[string]*stream
+	streams stream.Set
 }
 
 // clone returns a copy that does not change with s.
 func (s *state) clone() state {
 	out := *s
-	out.streams = make(map[string]*stream, len(s.streams))
-	for arn, st := range s.streams {
-		out.streams[arn] = st.clone()
-	}
+	out.streams = s.streams.Clone()
 	out.tables = make(map[string]*table, len(s.tables))
 	for name, t := range s.tables {
 		c := t.clone()
 		if t.stream != nil {
-			c.stream = out.streams[t.stream.arn] // nil if it was removed
+			c.stream = out.streams[t.stream.ARN] // nil if it was removed
 		}
 		out.tables[name] = c
 	}
@@ -54,12 +53,6 @@ func (t *table) clone() *table {
 		y.items, y.past = &items, new(past)
 		out.indexes[i] = &y
 	}
-	return &out
-}
-
-func (s *stream) clone() *stream {
-	out := *s
-	out.changes = *s.changes.Clone()
 	return &out
 }
 

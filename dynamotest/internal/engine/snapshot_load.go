@@ -91,8 +91,8 @@ func (e *Engine) adopt(loaded *Engine) error {
 		e.serial++
 		t.def.ID = tableID(e.serial)
 		e.place(t)
-		if t.stream.open() { // loaded items are not changes
-			e.openStream(t, t.stream.view, now)
+		if view := t.stream.View(); view != "" { // loaded items are not changes
+			t.stream = e.streams.Open(&t.def, view, now)
 		}
 		e.logLoaded(t, now)
 	}

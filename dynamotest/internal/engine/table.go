@@ -5,6 +5,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/stream"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
 )
 
@@ -45,10 +46,10 @@ type table struct {
 
 	def     catalog.Table
 	items   data
-	indexes []*index // in the order of the definition
-	stream  *stream  // the latest, open or closed; nil if the table never had one
-	past    *past    // what late readers see
-	builds  []*build // of new indexes
+	indexes []*index       // in the order of the definition
+	stream  *stream.Stream // the latest, open or closed; nil if the table never had one
+	past    *past          // what late readers see
+	builds  []*build       // of new indexes
 }
 
 // An index has an entry for every item that has all attributes of its key: the

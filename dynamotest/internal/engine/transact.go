@@ -65,10 +65,10 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 	}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		report.WriteAll(w)
 		writeCollections(w, req.ReturnItemSizeRange, changes)
-	}), nil
+	}, nil
 }
 
 // A tokened request may be sent again: its token identifies it.
@@ -255,10 +255,10 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 	}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("Responses", func() { writeResponses(w, reads, items) })
 		report.WriteAll(w)
-	}), nil
+	}, nil
 }
 
 // writeResponses writes the items that a transaction has read. An item without

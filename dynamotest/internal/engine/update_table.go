@@ -50,6 +50,6 @@ func (e *Engine) judgeUpdate(req *api.UpdateTable) (*table, catalog.Table, *api.
 	if err != nil {
 		return nil, catalog.Table{}, err
 	}
-	def, err := t.def.Updated(req, t.stream.open())
+	def, err := t.def.Updated(req, t.stream.Open())
 	return t, def, err
 }

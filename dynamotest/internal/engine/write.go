@@ -9,6 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/stream"
 )
 
 // A write is the part of a request for one item, with its expressions bound.
@@ -287,28 +288,7 @@ func (c *change) commit(at time.Time) {
 			en.index.items.put(en.newKey, en.new)
 		}
 	}
-	if s := c.table.stream; s.open() {
-		s.add(c, at)
-	}
-}
-
-func (e *Engine) writeItem(call *Call, kind api.ActionKind, req *api.Write) (reply, *api.Error) {
-	w, err := prepare(kind, req, req.TableName.Value, false)
-	if err != nil {
-		return nil, err
-	}
-	c, err := e.apply(w)
-	if c.cost.Table != "" {
-		call.Cost = capacity.Cost{c.cost}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &written{
-		attributes: w.returned(&c),
-		capacity:   capacity.ReportOf(req.ReturnCapacity, call.Cost),
-		metrics:    c.collection(req.ReturnItemSizeRange),
-	}, nil
+	c.table.stream.Add(stream.Change{Old: itemOf(c.old), New: itemOf(c.new), Expired: c.expired}, at)
 }
 
 // apply plans and commits one write.
@@ -383,16 +363,4 @@ func (w *write) returned(c *change) attr.Map {
 		}
 	}
 	return nil
-}
-
-func (e *Engine) putItem(call *Call, req *api.PutItem) (reply, *api.Error) {
-	return e.writeItem(call, api.Put, &req.Write)
-}
-
-func (e *Engine) updateItem(call *Call, req *api.UpdateItem) (reply, *api.Error) {
-	return e.writeItem(call, api.Update, &req.Write)
-}
-
-func (e *Engine) deleteItem(call *Call, req *api.DeleteItem) (reply, *api.Error) {
-	return e.writeItem(call, api.Delete, &req.Write)
 }

@@ -6,21 +6,42 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 )
 
-// written is the reply to a single write.
-type written struct {
-	attributes attr.Map
-	capacity   capacity.Report
-	metrics    attr.Map // the key of the item collection, if asked for
+func (e *Engine) putItem(call *Call, req *api.PutItem) (reply, *api.Error) {
+	return e.writeItem(call, api.Put, &req.Write)
 }
 
-func (r *written) writeTo(w *api.Writer) {
-	if len(r.attributes) > 0 {
-		w.Item("Attributes", r.attributes)
+func (e *Engine) updateItem(call *Call, req *api.UpdateItem) (reply, *api.Error) {
+	return e.writeItem(call, api.Update, &req.Write)
+}
+
+func (e *Engine) deleteItem(call *Call, req *api.DeleteItem) (reply, *api.Error) {
+	return e.writeItem(call, api.Delete, &req.Write)
+}
+
+func (e *Engine) writeItem(call *Call, kind api.ActionKind, req *api.Write) (reply, *api.Error) {
+	w, err := prepare(kind, req, req.TableName.Value, false)
+	if err != nil {
+		return nil, err
 	}
-	r.capacity.WriteOne(w)
-	if r.metrics != nil {
-		w.Object("ItemCollectionMetrics", func() { writeMetrics(w, r.metrics) })
+	c, err := e.apply(w)
+	if c.cost.Table != "" {
+		call.Cost = capacity.Cost{c.cost}
 	}
+	if err != nil {
+		return nil, err
+	}
+	attributes := w.returned(&c)
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	metrics := c.collection(req.ReturnItemSizeRange)
+	return func(w *api.Writer) {
+		if len(attributes) > 0 {
+			w.Item("Attributes", attributes)
+		}
+		report.WriteOne(w)
+		if metrics != nil {
+			w.Object("ItemCollectionMetrics", func() { writeMetrics(w, metrics) })
+		}
+	}, nil
 }
 
 // writeMetrics describes an item collection. Its size is an estimate to the
