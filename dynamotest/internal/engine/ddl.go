@@ -32,10 +32,6 @@ func (e *Engine) place(t *table) {
 	e.throughput.ForgetTable(t.name)
 }
 
-func (e *Engine) tableARN(name string) string {
-	return fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", e.opt.Region, e.opt.Account, name)
-}
-
 func tableID(serial int64) string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", serial, serial)
 }
@@ -72,7 +68,7 @@ const listed = 100
 
 func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error) {
 	e.mu.RLock()
-	names := e.sortedTables()
+	names := e.names()
 	e.mu.RUnlock()
 	if start := req.Start; start.Set {
 		i, found := slices.BinarySearch(names, start.Value)

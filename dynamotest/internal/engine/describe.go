@@ -20,16 +20,6 @@ func (e *Engine) description(member string, t *table, status string) reply {
 	}
 }
 
-func (t *table) describe(w *api.Writer, status string) {
-	now := catalog.State{Status: status, Held: t.items.held(), Stream: t.stream.Described()}
-	for _, x := range t.indexes {
-		now.Indexes = append(now.Indexes, x.items.held())
-	}
-	t.def.Describe(w, &now)
-}
-
-func (d *data) held() catalog.Held { return catalog.Held{Items: d.Len(), Bytes: d.bytes} }
-
 func (e *Engine) describeTimeToLive(call *Call, req *api.DescribeTimeToLive) (reply, *api.Error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()

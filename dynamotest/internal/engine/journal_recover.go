@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/stream"
 )
 
@@ -119,31 +119,6 @@ func (e *Engine) redoChange(of journalledChange, entry *journalled) error {
 	return nil
 }
 
-// planUnchecked plans a change whose item is not checked against the indexes,
-// because it may be older than one of them. An index that the item does not fit
-// leaves it out, as it did when the index was made.
-func (c *change) planUnchecked() {
-	c.planEntries()
-	for i := range c.entries {
-		if en := &c.entries[i]; en.new != nil && en.index.CheckItem(c.new.item) != nil {
-			en.newKey, en.new = "", nil
-		}
-	}
-}
-
-// again performs an operation from a dump or a journal as at the given time,
-// without the hook and the clock.
-func (e *Engine) again(operation string, body []byte, at time.Time) error {
-	op := operations[operation]
-	if op == nil {
-		return fmt.Errorf("no such operation: %q", operation)
-	}
-	if _, err := e.perform(context.Background(), op, &Call{Operation: operation, At: at, past: true}, body); err != nil {
-		return err
-	}
-	return nil
-}
-
 func readEntry(r *journal.Reader) *journalled {
 	var entry journalled
 	r.Members(func(name string) {
@@ -191,4 +166,52 @@ func readChange(r *journal.Reader) (c journalledChange) {
 		}
 	})
 	return c
+}
+
+// OpenJournal reads the file into the engine, which must be empty and not yet
+// used. From then on the file is kept up to date: no reply is sent before
+// everything that it reports is safe. A file that does not exist is begun.
+func (e *Engine) OpenJournal(path string) error {
+	j, err := journal.Open(path, journal.Options{Disk: e.opt.Disk, CompactFrom: e.opt.CompactFrom, Log: e.opt.Log}, &keeper{e, &journal.Reader{Reader: jsonx.NewReader(nil)}})
+	if err != nil {
+		return err
+	}
+	e.journal, e.tokens.journal = j, j
+	return nil
+}
+
+// CloseJournal closes the file. Every later request fails.
+func (e *Engine) CloseJournal() error {
+	if e.journal == nil {
+		return nil
+	}
+	return e.journal.Close()
+}
+
+// keeper is the engine as its journal sees it.
+type keeper struct {
+	engine *Engine
+	reader *journal.Reader
+}
+
+func (k *keeper) Redo(entries []byte) (weight int64, err error) {
+	return k.engine.redo(k.reader, entries)
+}
+
+func (k *keeper) Between(alone bool, f func()) {
+	if alone {
+		k.engine.mu.Lock()
+		defer k.engine.mu.Unlock()
+	} else {
+		k.engine.mu.RLock()
+		defer k.engine.mu.RUnlock()
+	}
+	f()
+}
+
+func (k *keeper) Weight() int64 { return k.engine.weight() }
+
+func (k *keeper) Snapshot() func(out *journal.Lines) {
+	state := k.engine.clone()
+	return state.write
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
 
 // pageBytes is the size that ends a page. The item that reaches it is still
@@ -267,7 +268,7 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	}
 	out.cost = p.cost(at.Cost(out.bytes), fetched)
 	if p.tally != nil {
-		p.tally.close(p, out.cost.Sum())
+		p.tally.close(p.demand(out.cost.Sum()))
 	}
 	return out
 }
@@ -322,4 +323,22 @@ func (p *pager) reply(call *Call, pg page) reply {
 		}
 		report.WriteOne(w)
 	}
+}
+
+// admitPage admits the page that a pager has read.
+func (e *Engine) admitPage(p *pager) *api.Error {
+	if p.tally == nil {
+		return nil
+	}
+	return e.throughput.Admit(p.tally.demands)
+}
+
+// demand returns the demand of a page, without a partition. A local index is part
+// of its table.
+func (p *pager) demand(u capacity.Units) throughput.Demand {
+	d := throughput.Demand{Table: &p.table.def, Units: u}
+	if p.index != nil && !p.index.Local {
+		d.Index = &p.index.Index
+	}
+	return d
 }

@@ -27,7 +27,7 @@ func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
 	case op.Has(api.Transaction):
 		return throughput.Cancelled(errs)
 	case !op.Has(api.Consumes):
-		return &api.Error{Code: api.Throttling, Message: rateText}
+		return &api.Error{Code: api.Throttling, Message: "Rate of requests exceeds the allowed throughput."}
 	}
 	return cmp.Or(throughput.Joined(errs), e.ThrottledTarget(target.Target{}, how))
 }

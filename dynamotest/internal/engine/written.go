@@ -52,16 +52,38 @@ func writeMetrics(w *api.Writer, key attr.Map) {
 	w.Buf = append(w.Buf, "[0.0,1.0]"...)
 }
 
-// collection returns the key of the item collection that a change modified. Only
-// tables with local indexes have item collections. A condition check and a
-// delete of a missing item modify nothing.
-func (c *change) collection(asked api.Opt[string]) attr.Map {
-	if asked.Value != "SIZE" || len(c.indexes) == 0 || !c.indexes[0].Local || c.old == c.new {
-		return nil
+// apply plans and commits one write.
+func (e *Engine) apply(w *write) (change, *api.Error) {
+	for {
+		if c, done, err := e.tryApply(w); done {
+			return c, err
+		}
 	}
-	item := itemOf(c.new)
-	if item == nil {
-		item = itemOf(c.old)
+}
+
+// tryApply is done unless something changed between plan and commit.
+func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
+	e.mu.RLock()
+	c, err = e.locate(w)
+	e.mu.RUnlock()
+	if err != nil {
+		return c, true, err
 	}
-	return item.Pick(c.table.key.Hash[0].Name)
+	held := e.latches.HoldOne(c.id())
+	defer e.latches.Release(c.id(), held)
+	e.read(&c)
+	err = c.evaluate(w)
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.current(&c) {
+		return c, false, nil
+	}
+	if throttled := e.admitWrite(w, &c); throttled != nil {
+		return change{}, true, throttled
+	}
+	if err == nil {
+		e.commit(e.now(), []*change{&c})
+	}
+	return c, true, err
 }
