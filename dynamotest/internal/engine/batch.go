@@ -66,11 +66,11 @@ func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 		for _, r := range reads[i] {
 			r.late = !t.ConsistentRead.Value
 		}
-		older = older || t.Legacy != nil
+		older = older || t.Older != nil
 		newer = newer || t.Projection.Set
 	}
 	if older && newer {
-		return nil, bind.Mixed([]string{"AttributesToGet"}, []string{expr.ProjectionExpression})
+		return nil, bind.Mixed([]string{expr.AttributesToGet}, []string{expr.ProjectionExpression})
 	}
 	return reads, nil
 }
@@ -164,9 +164,9 @@ func writeUnread(w *api.Writer, tables []itemsOf) {
 				if t.request.Projection.Set {
 					w.Text("ProjectionExpression", t.request.Projection.Value)
 				}
-				if l := t.request.Legacy; l != nil {
-					w.Array("AttributesToGet", func() {
-						for _, name := range l.Attributes.Value {
+				if o := t.request.Older; o != nil {
+					w.Array(expr.AttributesToGet, func() {
+						for _, name := range o.Attributes {
 							w.String(name)
 						}
 					})

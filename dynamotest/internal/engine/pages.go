@@ -36,7 +36,7 @@ const (
 // A pager reads a page of a table or of one of its indexes.
 type pager struct {
 	req *api.Page
-	bind.Bound
+	expr.Bound
 	table *table
 	index *index // nil for the table itself
 	data  *data  // what is read of the index or the table
@@ -76,18 +76,11 @@ func (p *pager) checkSelect() *api.Error {
 	case mode == selectSpecific && p.Selection == nil:
 		return api.Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case mode != "" && mode != selectSpecific && p.Selection != nil:
-		return api.Invalid("Cannot specify the %s when choosing to get %s", p.projectionName(), selectText(mode))
+		return api.Invalid("Cannot specify the %s when choosing to get %s", p.Selection.Origin, selectText(mode))
 	case mode == selectProjected && !p.req.IndexName.Set: // a scan gets the same error
 		return api.Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 	}
 	return nil
-}
-
-func (p *pager) projectionName() string {
-	if p.req.Projection.Set {
-		return expr.ProjectionExpression
-	}
-	return "AttributesToGet"
 }
 
 func selectText(mode string) string {

@@ -4,6 +4,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
 // A read is the part of a request for one item, with its projection bound.
@@ -11,7 +12,7 @@ type read struct {
 	table string
 	key   api.Item
 	late  bool // eventually consistent: may see an older version
-	bind.Bound
+	expr.Bound
 }
 
 // prepareReads prepares to read several items of a table in the same way.

@@ -6,6 +6,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
 // A write is the part of a request for one item, with its expressions bound.
@@ -15,7 +16,7 @@ type write struct {
 	table string
 	size  int  // of a put's item
 	entry bool // of a batch
-	bind.Bound
+	expr.Bound
 }
 
 // prepare does what is possible without the table. The key or the item is checked
@@ -168,7 +169,7 @@ func (w *write) checkImage(c *change) *api.Error {
 		return errUpdateSize
 	}
 	err := checkIndexes(c.indexes, c.new.item)
-	if older := w.req.Legacy; err == nil || w.kind != api.Update || older != nil && older.Updates.Set {
+	if err == nil || w.kind != api.Update || w.Change != nil && w.Change.Origin() == expr.AttributeUpdates {
 		return err
 	}
 	for _, x := range c.indexes {

@@ -31,15 +31,14 @@ func (e *Engine) writeItem(call *Call, kind api.ActionKind, req *api.Write) (rep
 		return nil, err
 	}
 	attributes := w.returned(&c)
-	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	metrics := c.collection(req.ReturnItemSizeRange)
-	return func(w *api.Writer) {
+	return func(out *api.Writer) {
 		if len(attributes) > 0 {
-			w.Item("Attributes", attributes)
+			out.Item("Attributes", attributes)
 		}
-		report.WriteOne(w)
+		capacity.ReportOf(req.ReturnCapacity, call.Cost).WriteOne(out)
 		if metrics != nil {
-			w.Object("ItemCollectionMetrics", func() { writeMetrics(w, metrics) })
+			out.Object("ItemCollectionMetrics", func() { writeMetrics(out, metrics) })
 		}
 	}, nil
 }
