@@ -34,15 +34,17 @@ var layers = map[string]string{
 	// requests
 	"internal/api": "attr expr jsonx",
 	// rooms
-	"internal/latch":    "",
-	"internal/capacity": "api",
-	"internal/keys":     "api attr",
-	"internal/bind":     "api attr expr partiql",
-	"internal/target":   "api attr bind partiql",
-	"internal/journal":  "api",
-	"internal/catalog":  "api attr keys",
+	"internal/latch":      "",
+	"internal/capacity":   "api",
+	"internal/keys":       "api attr",
+	"internal/bind":       "api attr expr partiql",
+	"internal/target":     "api attr bind partiql",
+	"internal/journal":    "api attr jsonx",
+	"internal/catalog":    "api attr keys",
+	"internal/stream":     "api attr catalog journal keys tree",
+	"internal/throughput": "api attr capacity catalog keys",
 	// state, plan, commit, operations
-	"internal/engine": "api attr bind capacity catalog expr journal jsonx keys latch partiql target tree",
+	"internal/engine": "api attr bind capacity catalog expr journal jsonx keys latch partiql stream target throughput tree",
 	// faults and transport
 	"internal/fault": "api attr keys target",
 	"internal/wire":  "api capacity engine",

@@ -2,6 +2,7 @@ package house
 
 import (
 	"go/ast"
+	"go/types"
 	"os"
 	"path"
 	"regexp"
@@ -116,6 +117,45 @@ func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
 				t.Errorf("%s: ARCHITECTURE.md does not draw %s below %s", f.at(spec), to, pkg)
 			}
 		}
+	}
+}
+
+// The order of the engine's files is drawn right: what a file uses, and does not
+// declare itself, is in a file to its right or below it.
+func TestOrderOfTheEngine(t *testing.T) {
+	t.Parallel()
+	place := map[string]int{}
+	for _, line := range strings.Split(strings.TrimSpace(drawing(t, "one request")), "\n") {
+		for _, name := range regexp.MustCompile(`\s{2,}`).Split(line, -1)[1:] {
+			place[name+".go"] = len(place)
+		}
+	}
+	var engine []source
+	var files []*ast.File
+	for _, f := range sources(t) {
+		if !f.test && path.Dir(f.path) == "dynamotest/internal/engine" && path.Base(f.path) != "doc.go" {
+			engine, files = append(engine, f), append(files, f.file)
+		}
+	}
+	if len(engine) != len(place) {
+		t.Errorf("%d files, and ARCHITECTURE.md draws %d", len(engine), len(place))
+	}
+	// Only the engine's own names matter, so its imports are left unknown.
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	fset, uses := engine[0].fset, 0
+	conf := types.Config{Error: func(error) {}}
+	pkg, _ := conf.Check("engine", fset, files, info)
+	for use, of := range info.Uses {
+		from, to := path.Base(fset.Position(use.Pos()).Filename), path.Base(fset.Position(of.Pos()).Filename)
+		if of.Pkg() != pkg || from == to {
+			continue
+		}
+		if uses++; place[from] > place[to] {
+			t.Errorf("%s uses %s of %s, which ARCHITECTURE.md draws above it", fset.Position(use.Pos()), use.Name, to)
+		}
+	}
+	if uses < 1000 {
+		t.Errorf("%d uses: the test does not see the engine", uses)
 	}
 }
 

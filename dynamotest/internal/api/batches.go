@@ -92,7 +92,10 @@ func (b *BatchGetItem) check(c *checker) {
 		case len(t.Keys) > MaxBatchGet:
 			c.list("Value at %s failed to satisfy constraint: Member must have length less than or equal to %d", at, MaxBatchGet)
 		}
-		c.attributesToGet("requestItems."+t.Table+".member.attributesToGet", t.Legacy)
+		if o := t.Older; o != nil {
+			c.attributesToGet("requestItems."+t.Table+".member.attributesToGet", o)
+			c.translate(o)
+		}
 		total += len(t.Keys)
 	}
 	c.returnConsumedCapacity(b.ReturnCapacity)

@@ -69,7 +69,7 @@ func TestListsThatAreTooLong(t *testing.T) {
 		},
 		"AttributesToGet": {
 			new(api.GetItem), `{"TableName":"abc","Key":{},"AttributesToGet":[%s]}`, `"a"`, "at 'attributesToGet' failed to satisfy constraint: Member must have length less than or equal to 255",
-			func(r api.Request) int { return len(r.(*api.GetItem).Legacy.Attributes.Value) },
+			func(r api.Request) int { return len(r.(*api.GetItem).Older.Attributes) },
 		},
 		"KeySchema": {
 			new(api.CreateTable), `{"TableName":"abc","AttributeDefinitions":[],"KeySchema":[%s]}`, `{}`, "at 'keySchema' failed to satisfy constraint: Member must have length less than or equal to 2",

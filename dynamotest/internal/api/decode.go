@@ -145,9 +145,8 @@ type Expressions struct {
 	Names  Opt[map[string]string]
 	Values Item
 
-	// Legacy are the parameters that expressions have replaced; nil without
-	// any.
-	Legacy *Legacy
+	// Older are the parameters that expressions have replaced; nil without any.
+	Older *Older
 
 	substituted int // bytes of names and values so far
 }

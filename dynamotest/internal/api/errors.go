@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 )
@@ -64,6 +65,21 @@ type ThrottlingReason struct{ Reason, Resource string }
 
 // NoReason is the code of an action that did not cause the cancellation.
 const NoReason = "None"
+
+// InvalidReason is the code of an invalid action of a transaction, or of an invalid
+// statement of a batch.
+const InvalidReason = "ValidationError"
+
+// ShortCode returns the code of an error inside a reply.
+func ShortCode(code string) string {
+	switch code {
+	case ValidationException:
+		return InvalidReason
+	case Throttling:
+		return "ThrottlingError"
+	}
+	return strings.TrimSuffix(code, "Exception")
+}
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 

@@ -49,7 +49,7 @@ func (w *Write) checkEnums(c *checker) {
 	c.returnItemCollectionMetrics(w.ReturnItemSizeRange)
 	c.enum("returnValues", w.ReturnValues, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 	c.returnValuesOnFailure("returnValuesOnConditionCheckFailure", w.ReturnOnFailure)
-	c.legacy(w.Legacy, "")
+	c.older(w.Older)
 }
 
 // checkOld checks the common members of Put and Delete, which cannot return new
@@ -151,7 +151,7 @@ func (g *GetItem) field(r *jsonx.Reader, member string) {
 
 func (g *GetItem) check(c *checker) {
 	c.returnConsumedCapacity(g.ReturnCapacity)
-	c.legacy(g.Legacy, "")
+	c.older(g.Older)
 	c.tableName("tableName", g.TableName)
 	c.require("key", g.Key.Set)
 }

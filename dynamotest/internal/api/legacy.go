@@ -9,65 +9,62 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
-// Legacy are the parameters that expressions have replaced.
-type Legacy struct {
-	Attributes Opt[[]string]          // AttributesToGet
-	Updates    Opt[[]AttributeUpdate] // AttributeUpdates
-	Filter     Opt[[]Comparison]      // QueryFilter or ScanFilter
-	Expected   Opt[[]Comparison]
-	Operator   Opt[string]       // ConditionalOperator
-	Keys       Opt[[]Comparison] // KeyConditions
+// Older are the parameters that expressions have replaced, as trees whose origins
+// are the parameters.
+type Older struct {
+	expr.Bound
+	Err *Error // of a parameter, reported if the constraints are met
 
-	// Err is the error of a value, reported if the constraints are met.
-	Err error
+	Given      []string // the names of the parameters, as messages list them
+	Attributes []string // AttributesToGet
+
+	filter, expected, keys []comparison
+	updates                []expr.AttributeUpdate
+	operator               Opt[string] // ConditionalOperator
+	wrong                  error       // the first of a value
 }
 
-// A Comparison is an entry of Expected, a filter or KeyConditions.
-type Comparison struct {
-	Attribute string
-	Operator  Opt[string]
-	Operands  Opt[[]attr.Value]
-	Exists    Opt[bool]       // of Expected, like Value
-	Value     Opt[attr.Value] // the short form of one operand
-}
-
-// An AttributeUpdate is an entry of AttributeUpdates.
-type AttributeUpdate struct {
-	Attribute string
-	Action    Opt[string]
-	Value     Opt[attr.Value]
+// A comparison is an entry of Expected, a filter or KeyConditions. Operator is ""
+// if it is absent.
+type comparison struct {
+	expr.Comparison
+	operator Opt[string]
+	listed   bool            // it has an AttributeValueList
+	exists   Opt[bool]       // of Expected, like value
+	value    Opt[attr.Value] // the short form of one operand
 }
 
 // legacy reads a parameter that expressions have replaced. Each operation calls
 // it for the parameters that it has.
 func (e *Expressions) legacy(r *jsonx.Reader, member string) {
-	if e.Legacy == nil {
-		e.Legacy = new(Legacy)
+	if e.Older == nil {
+		e.Older = new(Older)
 	}
-	l := e.Legacy
+	o := e.Older
+	o.Given = append(o.Given, member)
 	switch member {
-	case "AttributesToGet":
-		l.Attributes = Some(list(r, maxAttributesToGet, (*jsonx.Reader).Name))
-	case "AttributeUpdates":
-		l.Updates = Some(entries(r, l, l.attributeUpdate, "The update of an attribute cannot be null: "))
-	case "QueryFilter", "ScanFilter":
-		l.Filter = Some(entries(r, l, l.comparison, "The filter condition for an attribute cannot be null: "))
-	case "Expected":
-		l.Expected = Some(entries(r, l, l.comparison, "One or more parameter values were invalid: ExpectedAttributeValue must not be null for Attribute: "))
+	case expr.AttributesToGet:
+		o.Attributes = list(r, maxAttributesToGet, (*jsonx.Reader).Name)
+	case expr.AttributeUpdates:
+		o.updates = entries(r, o, o.attributeUpdate, "The update of an attribute cannot be null: ")
+	case expr.QueryFilter, expr.ScanFilter:
+		o.filter = entries(r, o, o.comparison, "The filter condition for an attribute cannot be null: ")
+	case expr.Expected:
+		o.expected = entries(r, o, o.comparison, "One or more parameter values were invalid: ExpectedAttributeValue must not be null for Attribute: ")
 	case "ConditionalOperator":
-		l.Operator = name(r)
-	case "KeyConditions":
-		l.Keys = Some(entries(r, l, l.comparison, "The filter condition for an attribute cannot be null: "))
+		o.operator = name(r)
+	case expr.KeyConditions:
+		o.keys = entries(r, o, o.comparison, "The filter condition for an attribute cannot be null: ")
 	}
 }
 
 // entries reads an object; entry reads each member by its name. A member must
 // not be null.
-func entries[T any](r *jsonx.Reader, l *Legacy, entry func(r *jsonx.Reader, attribute string) T, null string) []T {
+func entries[T any](r *jsonx.Reader, o *Older, entry func(r *jsonx.Reader, attribute string) T, null string) []T {
 	out := []T{}
 	mapped(r, func(r *jsonx.Reader, attribute string, isNull bool) {
 		if isNull {
-			l.fail(errors.New(null + attribute))
+			o.fail(errors.New(null + attribute))
 		} else {
 			out = append(out, entry(r, attribute))
 		}
@@ -76,32 +73,33 @@ func entries[T any](r *jsonx.Reader, l *Legacy, entry func(r *jsonx.Reader, attr
 }
 
 // fail keeps the first error.
-func (l *Legacy) fail(err error) {
-	if l.Err == nil {
-		l.Err = err
+func (o *Older) fail(err error) {
+	if o.wrong == nil {
+		o.wrong = err
 	}
 }
 
-func (l *Legacy) value(r *jsonx.Reader) attr.Value {
+func (o *Older) value(r *jsonx.Reader) attr.Value {
 	v, err := attr.Decode(r)
 	if err != nil {
-		l.fail(err)
+		o.fail(err)
 	}
 	return v
 }
 
-func (l *Legacy) comparison(r *jsonx.Reader, attribute string) Comparison {
-	c := Comparison{Attribute: attribute}
+func (o *Older) comparison(r *jsonx.Reader, attribute string) comparison {
+	c := comparison{Comparison: expr.Comparison{Name: attribute}}
 	object(r, func(r *jsonx.Reader, member string) {
 		switch member {
 		case "ComparisonOperator":
-			c.Operator = name(r)
+			c.operator = name(r)
+			c.Operator = c.operator.Value
 		case "AttributeValueList":
-			c.Operands = Some(list(r, unbounded, l.value))
+			c.Operands, c.listed = list(r, unbounded, o.value), true
 		case "Exists":
-			c.Exists = boolean(r)
+			c.exists = boolean(r)
 		case "Value":
-			c.Value = Some(l.value(r))
+			c.value = Some(o.value(r))
 		default:
 			r.Skip()
 		}
@@ -109,14 +107,14 @@ func (l *Legacy) comparison(r *jsonx.Reader, attribute string) Comparison {
 	return c
 }
 
-func (l *Legacy) attributeUpdate(r *jsonx.Reader, attribute string) AttributeUpdate {
-	u := AttributeUpdate{Attribute: attribute}
+func (o *Older) attributeUpdate(r *jsonx.Reader, attribute string) expr.AttributeUpdate {
+	u := expr.AttributeUpdate{Name: attribute, Action: "PUT"}
 	object(r, func(r *jsonx.Reader, member string) {
 		switch member {
 		case "Action":
-			u.Action = name(r)
+			u.Action = r.Name()
 		case "Value":
-			u.Value = Some(l.value(r))
+			u.Value, u.Valued = o.value(r), true
 		default:
 			r.Skip()
 		}
@@ -124,39 +122,47 @@ func (l *Legacy) attributeUpdate(r *jsonx.Reader, attribute string) AttributeUpd
 	return u
 }
 
-// legacy checks the constraints of legacy parameters. filter is the name of the
-// operation's filter.
-func (c *checker) legacy(l *Legacy, filter string) {
-	if l == nil {
+// older checks the constraints of the parameters, which may be nil, and makes
+// their trees.
+func (c *checker) older(o *Older) {
+	if o == nil {
 		return
 	}
-	c.attributesToGet("attributesToGet", l)
-	for _, u := range l.Updates.Value {
-		c.enum("attributeUpdates."+u.Attribute+".member.action", u.Action, expr.AttributeActions...)
+	c.attributesToGet("attributesToGet", o)
+	for _, u := range o.updates {
+		c.enum("attributeUpdates."+u.Name+".member.action", Some(u.Action), expr.AttributeActions...)
 	}
-	c.comparisons("expected", l.Expected, false)
-	c.comparisons(filter, l.Filter, true)
-	c.comparisons("keyConditions", l.Keys, true)
-	c.enum("conditionalOperator", l.Operator, conditionalOperators...)
+	c.comparisons("expected", o.expected, false)
+	filter := o.filterName()
+	c.comparisons(strings.ToLower(filter[:1])+filter[1:], o.filter, true)
+	c.comparisons("keyConditions", o.keys, true)
+	c.enum("conditionalOperator", o.operator, conditionalOperators...)
+	c.translate(o)
+}
+
+// translate makes the trees of parameters whose constraints are met.
+func (c *checker) translate(o *Older) {
+	if c.ok() {
+		o.translate()
+	}
 }
 
 var conditionalOperators = []string{"OR", "AND"}
 
-func (c *checker) comparisons(member string, comparisons Opt[[]Comparison], operator bool) {
-	for _, x := range comparisons.Value {
-		at := member + "." + x.Attribute + ".member.comparisonOperator"
+func (c *checker) comparisons(member string, comparisons []comparison, operator bool) {
+	for _, x := range comparisons {
+		at := member + "." + x.Name + ".member.comparisonOperator"
 		if operator {
-			c.require(at, x.Operator.Set)
+			c.require(at, x.operator.Set)
 		}
-		c.enum(at, x.Operator, expr.ComparisonOperators...)
+		c.enum(at, x.operator, expr.ComparisonOperators...)
 	}
 }
 
-func (c *checker) attributesToGet(member string, l *Legacy) {
-	if l != nil && l.Attributes.Set {
-		names := l.Attributes.Value
-		shown := strings.Join(names[:min(len(names), maxAttributesToGet+1)], ", ")
-		c.length(member, "["+shown+"]", len(names), 1, maxAttributesToGet)
+func (c *checker) attributesToGet(member string, o *Older) {
+	if o.Attributes != nil {
+		shown := strings.Join(o.Attributes[:min(len(o.Attributes), maxAttributesToGet+1)], ", ")
+		c.length(member, "["+shown+"]", len(o.Attributes), 1, maxAttributesToGet)
 	}
 }
 

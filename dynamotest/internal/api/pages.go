@@ -47,17 +47,16 @@ func (p *Page) field(r *jsonx.Reader, member string) {
 	}
 }
 
-// checkCommon checks the common members of Query and Scan; filter is the name
-// of the legacy filter.
-func (p *Page) checkCommon(c *checker, filter string) {
-	if l := p.Legacy; l != nil && l.Operator.Set && !slices.Contains(conditionalOperators, l.Operator.Value) {
+// checkCommon checks the common members of Query and Scan.
+func (p *Page) checkCommon(c *checker) {
+	if o := p.Older; o != nil && o.operator.Set && !slices.Contains(conditionalOperators, o.operator.Value) {
 		c.fail(Invalid(textOperators))
 	}
 	c.enum("select", p.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.indexName(p.IndexName)
 	c.returnConsumedCapacity(p.ReturnCapacity)
 	c.tableName("tableName", p.TableName)
-	c.legacy(p.Legacy, filter)
+	c.older(p.Older)
 }
 
 // Query reads the items of one partition key.
@@ -81,7 +80,7 @@ func (q *Query) field(r *jsonx.Reader, member string) {
 }
 
 func (q *Query) check(c *checker) {
-	q.checkCommon(c, "queryFilter")
+	q.checkCommon(c)
 	// Only for this member does Query write the name with a capital, and omit the
 	// value.
 	if q.Limit.Set && q.Limit.Value < 1 {
@@ -112,7 +111,7 @@ func (s *Scan) field(r *jsonx.Reader, member string) {
 }
 
 func (s *Scan) check(c *checker) {
-	s.checkCommon(c, "scanFilter")
+	s.checkCommon(c)
 	c.atLeast("limit", s.Limit, 1)
 	c.atLeast("segment", s.Segment, 0)
 	c.atMost("segment", s.Segment, maxSegments-1)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
@@ -34,27 +35,27 @@ func item(t *testing.T, text string) attr.Map {
 }
 
 // update binds the expressions of an UpdateItem, and query those of a Query.
-func update(t *testing.T, members string) (Bound, *api.Error) {
+func update(t *testing.T, members string) (expr.Bound, *api.Error) {
 	t.Helper()
 	req := decode(t, `{"TableName":"plain","Key":{"id":{"S":"x"}},`+members+`}`, new(api.UpdateItem))
 	src := Sources{Condition: req.Condition, Update: req.Update, Valued: ": none is here"}
 	if err := src.Check(&req.Expressions); err != nil {
-		return Bound{}, err
+		return expr.Bound{}, err
 	}
 	return src.Bind(&req.Expressions)
 }
 
-func query(t *testing.T, members string) (Bound, *api.Error) {
+func query(t *testing.T, members string) (expr.Bound, *api.Error) {
 	t.Helper()
 	req := decode(t, `{"TableName":"plain",`+members+`}`, new(api.Query))
-	src := Sources{Filter: req.Filter, Projection: req.Projection, Keys: req.KeyCondition, Query: true, Valued: ": none is there"}
+	src := Sources{Filter: req.Filter, Projection: req.Projection, Keys: req.KeyCondition, Valued: ": none is there"}
 	if err := src.Check(&req.Expressions); err != nil {
-		return Bound{}, err
+		return expr.Bound{}, err
 	}
 	return src.Bind(&req.Expressions)
 }
 
-type binder func(t *testing.T, members string) (Bound, *api.Error)
+type binder func(t *testing.T, members string) (expr.Bound, *api.Error)
 
 // A source is parsed only once, even if it is invalid, until the cache is full.
 func TestCache(t *testing.T) {
@@ -172,7 +173,7 @@ func TestLegacy(t *testing.T) {
 }
 
 // effect returns the results of bound expressions for an item, as text.
-func effect(b Bound, item attr.Map) (out []string) {
+func effect(b expr.Bound, item attr.Map) (out []string) {
 	if b.Condition != nil {
 		out = append(out, "condition holds: "+strconv.FormatBool(b.Condition.Match(item)))
 	}

@@ -4,6 +4,7 @@ package bind
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -54,16 +55,6 @@ var (
 	keyConditions cache[*expr.KeyCondition]
 )
 
-// Bound has the expressions of one request, ready for use. Expressions that the
-// request lacks are nil.
-type Bound struct {
-	Condition *expr.Predicate
-	Filter    *expr.Predicate
-	Change    *expr.Change
-	Selection *expr.Selection
-	Keys      expr.KeyTerms
-}
-
 // Sources are the expressions of one request before parsing.
 type Sources struct {
 	Condition, Filter, Update, Projection, Keys api.Opt[string]
@@ -71,7 +62,6 @@ type Sources struct {
 	// operation that may have values, and says that they are null. Writes of one
 	// item leave it out.
 	Valued string
-	Query  bool // the operation is Query
 }
 
 func (s *Sources) any() bool { return s.valued() || s.Projection.Set }
@@ -85,8 +75,8 @@ func (s *Sources) valued() bool {
 // exclude each other, placeholders without an expression, and expressions that
 // are too long.
 func (s *Sources) Check(e *api.Expressions) *api.Error {
-	if e.Legacy != nil {
-		if err := s.refuseMixed(e.Legacy); err != nil {
+	if e.Older != nil {
+		if err := s.refuseMixed(e.Older.Given); err != nil {
 			return err
 		}
 	}
@@ -101,11 +91,11 @@ func (s *Sources) Check(e *api.Expressions) *api.Error {
 
 // Bind parses the expressions and resolves their placeholders. It is called
 // after Check found no error.
-func (s *Sources) Bind(e *api.Expressions) (Bound, *api.Error) {
-	var b Bound
-	if e.Legacy != nil {
-		if err := b.addLegacy(e.Legacy); err != nil {
-			return b, err
+func (s *Sources) Bind(e *api.Expressions) (expr.Bound, *api.Error) {
+	var b expr.Bound
+	if o := e.Older; o != nil {
+		if b = o.Bound; o.Err != nil {
+			return b, o.Err
 		}
 	}
 	if err := checkPlaceholders(e); err != nil {
@@ -149,23 +139,49 @@ func checkPlaceholders(e *api.Expressions) *api.Error {
 }
 
 func (s *Sources) checkSizes() *api.Error {
-	err := expr.TooLong(expr.FilterExpression, s.Filter.Value)
-	if err == nil {
-		err = expr.TooLong(expr.UpdateExpression, s.Update.Value)
-	}
-	if err == nil {
-		err = expr.TooLong(expr.ConditionExpression, s.Condition.Value)
-	}
-	if err == nil {
-		err = expr.TooLong(expr.KeyConditionExpression, s.Keys.Value)
-	}
-	if err == nil {
-		err = expr.TooLong(expr.ProjectionExpression, s.Projection.Value)
-	}
-	if err != nil {
-		return api.Wrong(err)
+	for _, e := range []struct {
+		name string
+		api.Opt[string]
+	}{
+		{expr.FilterExpression, s.Filter},
+		{expr.UpdateExpression, s.Update},
+		{expr.ConditionExpression, s.Condition},
+		{expr.KeyConditionExpression, s.Keys},
+		{expr.ProjectionExpression, s.Projection},
+	} {
+		if err := expr.TooLong(e.name, e.Value); err != nil {
+			return api.Wrong(err)
+		}
 	}
 	return nil
+}
+
+// refuseMixed refuses a request with both expressions and the parameters that they
+// replaced. Only KeyConditions are allowed together with a filter expression or a
+// projection expression.
+func (s *Sources) refuseMixed(older []string) *api.Error {
+	if !s.Keys.Set && slices.Equal(older, []string{expr.KeyConditions}) {
+		return nil
+	}
+	var newer []string
+	for _, e := range []struct {
+		name string
+		set  bool
+	}{
+		{expr.ProjectionExpression, s.Projection.Set},
+		{expr.FilterExpression, s.Filter.Set},
+		{expr.UpdateExpression, s.Update.Set},
+		{expr.ConditionExpression, s.Condition.Set},
+		{expr.KeyConditionExpression, s.Keys.Set},
+	} {
+		if e.set {
+			newer = append(newer, e.name)
+		}
+	}
+	if newer == nil {
+		return nil
+	}
+	return Mixed(older, newer)
 }
 
 // Mixed returns the error of a request with both expressions and the parameters
@@ -175,28 +191,10 @@ func Mixed(older, newer []string) *api.Error {
 		strings.Join(older, ", "), strings.Join(newer, ", "))
 }
 
-// Nested lists the attributes whose nested values the paths name.
-func (b *Bound) Nested() []string {
-	var nested []string
-	if b.Condition != nil {
-		nested = append(nested, b.Condition.Nested()...)
-	}
-	if b.Filter != nil {
-		nested = append(nested, b.Filter.Nested()...)
-	}
-	if b.Change != nil {
-		nested = append(nested, b.Change.Nested()...)
-	}
-	if b.Selection != nil {
-		nested = append(nested, b.Selection.Nested()...)
-	}
-	return nested
-}
-
 // bind parses each expression and resolves its placeholders before it continues
 // with the next one. The order is that of DynamoDB. An error with expr.Error.Last
 // is returned separately.
-func (s *Sources) bind(params *expr.Params, b *Bound) (last *expr.Error, err error) {
+func (s *Sources) bind(params *expr.Params, b *expr.Bound) (last *expr.Error, err error) {
 	if s.Update.Set {
 		b.Change, err = bound(&updates, s.Update.Value, expr.ParseUpdate, (*expr.Update).Bind, params)
 	}

@@ -2,17 +2,12 @@ package engine
 
 import "github.com/homeops/ddbpatterns/dynamotest/internal/api"
 
-const (
-	rateText        = "Rate of requests exceeds the allowed throughput."
-	conflictText    = "Transaction is ongoing for the item"
-	internalText    = "Internal server error"
-	unavailableText = "Service is unavailable"
-)
+const conflictText = "Transaction is ongoing for the item"
 
 // The errors of a server with a fault.
 var (
-	ErrInternal    = &api.Error{Code: api.InternalServerError, Message: internalText}
-	ErrUnavailable = &api.Error{Code: api.ServiceUnavailable, Message: unavailableText}
+	ErrInternal    = &api.Error{Code: api.InternalServerError, Message: "Internal server error"}
+	ErrUnavailable = &api.Error{Code: api.ServiceUnavailable, Message: "Service is unavailable"}
 )
 
 // ErrConflict is the error of a write to an item that is in another

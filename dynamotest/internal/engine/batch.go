@@ -9,6 +9,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
 
 // maxReply is the most bytes of items that a batch returns; the rest comes back
@@ -38,7 +39,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 	}
 	call.Cost = cost
 	report := capacity.ReportOf(req.ReturnCapacity, cost)
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Object("Responses", func() {
 			for _, t := range tables {
 				w.Array(t.request.Table, func() {
@@ -50,7 +51,7 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 		})
 		writeUnread(w, tables)
 		report.WriteAll(w)
-	}), nil
+	}, nil
 }
 
 func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
@@ -65,11 +66,11 @@ func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 		for _, r := range reads[i] {
 			r.late = !t.ConsistentRead.Value
 		}
-		older = older || t.Legacy != nil
+		older = older || t.Older != nil
 		newer = newer || t.Projection.Set
 	}
 	if older && newer {
-		return nil, bind.Mixed([]string{"AttributesToGet"}, []string{expr.ProjectionExpression})
+		return nil, bind.Mixed([]string{expr.AttributesToGet}, []string{expr.ProjectionExpression})
 	}
 	return reads, nil
 }
@@ -112,7 +113,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			refused := call.refusal(nth) != nil
 			nth++
 			if e.throughput != nil && !refused {
-				if err := e.admitOne([]demand{r.demand(t, at.Cost(sizeOf(rec)))}); err != nil {
+				if err := e.throughput.Admit([]throughput.Demand{r.demand(t, at.Cost(sizeOf(rec)))}); err != nil {
 					refused, throttled = true, append(throttled, err)
 				}
 			}
@@ -126,7 +127,7 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			}
 		}
 	}
-	if err := joined(throttled); err != nil && len(cost) == 0 { // nothing was read
+	if err := throughput.Joined(throttled); err != nil && len(cost) == 0 { // nothing was read
 		return nil, nil, err
 	}
 	return out, cost, nil
@@ -163,9 +164,9 @@ func writeUnread(w *api.Writer, tables []itemsOf) {
 				if t.request.Projection.Set {
 					w.Text("ProjectionExpression", t.request.Projection.Value)
 				}
-				if l := t.request.Legacy; l != nil {
-					w.Array("AttributesToGet", func() {
-						for _, name := range l.Attributes.Value {
+				if o := t.request.Older; o != nil {
+					w.Array(expr.AttributesToGet, func() {
+						for _, name := range o.Attributes {
 							w.String(name)
 						}
 					})
@@ -207,11 +208,11 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 		call.Cost.Add(changes[i].cost)
 	}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Object("UnprocessedItems", func() { writeLeft(w, left) })
 		writeCollections(w, req.ReturnItemSizeRange, changes)
 		report.WriteAll(w)
-	}), nil
+	}, nil
 }
 
 // applyEach plans all writes before it commits the first. It commits the writes

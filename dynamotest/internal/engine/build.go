@@ -1,16 +1,10 @@
 package engine
 
-import (
-	"slices"
-
-	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
-)
+import "github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 
 // A build fills a new index from the items of its table at its beginning, while
 // others use the table. At its end it catches up with their changes.
 type build struct {
-	table  *table
 	index  *index
 	items  data // of the table
 	missed []missed
@@ -19,27 +13,9 @@ type build struct {
 // A missed change was made while the index was filled.
 type missed struct{ old, new *record }
 
-// startBuild begins to build the index that a request makes. It returns nil if
-// the request makes no index, or will be refused.
-func (e *Engine) startBuild(req *api.UpdateTable) *build {
-	made := catalog.Created(req)
-	if made == nil {
-		return nil
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	t, def, err := e.judgeUpdate(req)
-	if err != nil {
-		return nil
-	}
-	b := newBuild(t, *def.Index(made.Name))
-	t.builds = append(t.builds, b)
-	return b
-}
-
-// newBuild returns a build of a table's new index.
-func newBuild(t *table, def catalog.Index) *build {
-	return &build{table: t, index: newIndex(def), items: t.items.clone()}
+// newBuild returns a build of a new index of a table with the items.
+func newBuild(items data, def catalog.Index) *build {
+	return &build{index: newIndex(def), items: items}
 }
 
 // fill puts the items of the beginning into the index. It needs no lock.
@@ -61,31 +37,7 @@ func (b *build) add(rec *record) {
 }
 
 // miss keeps a change of the table.
-func (b *build) miss(c *change) { b.missed = append(b.missed, missed{c.old, c.new}) }
-
-// few is how many changes a build may catch up with while others wait. rounds
-// is how often it tries to come down to that, because new changes may come as
-// fast.
-const (
-	few    = 100
-	rounds = 20
-)
-
-// catchUp applies most of the missed changes, while others go on.
-func (e *Engine) catchUp(b *build) {
-	for range rounds {
-		e.mu.Lock()
-		missed := b.missed
-		if len(missed) > few {
-			b.missed = nil
-		}
-		e.mu.Unlock()
-		if len(missed) <= few {
-			return
-		}
-		b.makeUp(missed)
-	}
-}
+func (b *build) miss(old, new *record) { b.missed = append(b.missed, missed{old, new}) }
 
 // finish applies the rest, and returns the content of the index.
 func (b *build) finish() *data {
@@ -102,14 +54,4 @@ func (b *build) makeUp(changes []missed) {
 			b.add(m.new)
 		}
 	}
-}
-
-// endBuild removes the build from its table.
-func (e *Engine) endBuild(b *build) {
-	if b == nil {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	b.table.builds = slices.DeleteFunc(b.table.builds, func(other *build) bool { return other == b })
 }

@@ -37,7 +37,7 @@ func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 			if err := api.Decode([]byte(byName), req); err != nil {
 				t.Fatal(err)
 			}
-			b := e.startBuild(req)
+			table, b := e.startBuild(req)
 			if when == "before" {
 				write()
 			}
@@ -58,16 +58,15 @@ func TestAnIndexIsBuiltBesideWrites(t *testing.T) {
 			if _, err := e.finishUpdate(&Call{Operation: "UpdateTable", body: []byte(byName)}, req, b); err != nil {
 				t.Fatal(err)
 			}
-			e.endBuild(b)
+			e.endBuild(table, b)
 			user("later", `{"S":"first"}`)
 
-			table := e.tables["users"]
 			grown := map[string]string{}
 			for key, rec := range table.index("by-name").items.Ascend("") {
 				grown[key] = string(rec.item.AppendJSON(nil))
 			}
 			made := map[string]string{}
-			again := newBuild(table, *table.def.Index("by-name"))
+			again := newBuild(table.items.clone(), *table.def.Index("by-name"))
 			again.fill()
 			for key, rec := range again.finish().Ascend("") {
 				made[key] = string(rec.item.AppendJSON(nil))
@@ -94,7 +93,7 @@ func TestAnIndexOfATableMadeAgain(t *testing.T) {
 	if err := api.Decode([]byte(byName), req); err != nil {
 		t.Fatal(err)
 	}
-	b := e.startBuild(req)
+	_, b := e.startBuild(req)
 	b.fill()
 	perform(t, e, "DeleteTable", `{"TableName":"users"}`)
 	perform(t, e, "CreateTable", usersTable)

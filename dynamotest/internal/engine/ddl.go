@@ -21,9 +21,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	e.serial++
 	t := newTable(def.Made(tableID(e.serial), e.at(call)))
 	e.place(t)
-	if req.Stream.Value.Enabled.Value {
-		e.openStream(t, req.Stream.Value.View.Value, t.def.Created)
-	}
+	e.changeStream(t, req.Stream, t.def.Created)
 	e.logRequest(call, t.def.Created)
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
@@ -31,11 +29,7 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 // place puts a new table under its name.
 func (e *Engine) place(t *table) {
 	e.tables[t.name] = t
-	e.throughput.forgetTable(t.name)
-}
-
-func (e *Engine) tableARN(name string) string {
-	return fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", e.opt.Region, e.opt.Account, name)
+	e.throughput.ForgetTable(t.name)
 }
 
 func tableID(serial int64) string {
@@ -54,7 +48,7 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 	}
 	delete(e.tables, t.name)
 	now := e.at(call)
-	t.stream.close(now)
+	t.stream.Close(now)
 	e.logRequest(call, now)
 	return e.description("TableDescription", t, catalog.Deleting), nil
 }
@@ -74,7 +68,7 @@ const listed = 100
 
 func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error) {
 	e.mu.RLock()
-	names := e.sortedTables()
+	names := e.names()
 	e.mu.RUnlock()
 	if start := req.Start; start.Set {
 		i, found := slices.BinarySearch(names, start.Value)
@@ -84,7 +78,7 @@ func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error)
 		names = names[i:]
 	}
 	most := int(req.Limit.Or(listed))
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("TableNames", func() {
 			for _, name := range names[:min(most, len(names))] {
 				w.String(name)
@@ -93,10 +87,5 @@ func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error)
 		if len(names) > most {
 			w.Text("LastEvaluatedTableName", names[most-1])
 		}
-	}), nil
+	}, nil
 }
-
-// writeFunc is a reply that is a function.
-type writeFunc func(w *api.Writer)
-
-func (f writeFunc) writeTo(w *api.Writer) { f(w) }

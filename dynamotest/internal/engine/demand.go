@@ -1,46 +1,21 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
-
-// A demand is what a request takes from one partition.
-type demand struct {
-	table *table
-	index *index       // nil for the table itself
-	hash  []attr.Value // nil without a partition
-	capacity.Units
-}
-
-func (d *demand) indexName() string {
-	if d.index == nil {
-		return ""
-	}
-	return d.index.Name
-}
-
-// refused returns the error of a demand that exceeds a limit.
-func (d *demand) refused(exceeded string) *api.Error {
-	on := resource{arn: d.table.arn, onDemand: d.table.def.OnDemand, written: d.Write > 0}
-	if d.index != nil {
-		on.arn, on.index = d.index.ARN, true
-	}
-	return on.throttled(on.reason(exceeded), "")
-}
 
 // demands returns the demands of a planned write. The table's part is
 // multiplied by a factor.
-func (c *change) demands(w *write, factor float64) []demand {
+func (c *change) demands(w *write, factor float64) []throughput.Demand {
 	if c.cost.Table == "" {
 		return nil // it was refused before it cost anything
 	}
 	own, _ := keys.Values(c.table.key.Hash, w.named().Map)
-	out := []demand{{table: c.table, hash: own, Units: capacity.Units{Write: factor * c.cost.Base.Write}}}
+	out := []throughput.Demand{{Table: &c.table.def, Hash: own, Units: capacity.Units{Write: factor * c.cost.Base.Write}}}
 	for i := range c.entries {
 		out = append(out, c.entries[i].demands(c.table, own)...)
 	}
@@ -49,23 +24,23 @@ func (c *change) demands(w *write, factor float64) []demand {
 
 // demands returns the demands of the change of an index entry: on the index's
 // own partitions, or on the table's if the index is local.
-func (en *entryChange) demands(t *table, own []attr.Value) []demand {
-	want := func(rec *record, u capacity.Units) demand {
+func (en *entryChange) demands(t *table, own []attr.Value) []throughput.Demand {
+	want := func(rec *record, u capacity.Units) throughput.Demand {
 		if en.index.Local {
-			return demand{table: t, hash: own, Units: u}
+			return throughput.Demand{Table: &t.def, Hash: own, Units: u}
 		}
 		hash, _ := keys.Values(en.index.Key.Hash, rec.item)
-		return demand{table: t, index: en.index, hash: hash, Units: u}
+		return throughput.Demand{Table: &t.def, Index: &en.index.Index, Hash: hash, Units: u}
 	}
 	switch total := en.cost(); {
 	case total.Write == 0:
 		return nil
 	case en.old != nil && en.new != nil && en.oldKey != en.newKey:
-		return []demand{want(en.old, capacity.WriteCost(en.old.size)), want(en.new, capacity.WriteCost(en.new.size))}
+		return []throughput.Demand{want(en.old, capacity.WriteCost(en.old.size)), want(en.new, capacity.WriteCost(en.new.size))}
 	case en.new != nil:
-		return []demand{want(en.new, total)}
+		return []throughput.Demand{want(en.new, total)}
 	default:
-		return []demand{want(en.old, total)}
+		return []throughput.Demand{want(en.old, total)}
 	}
 }
 
@@ -74,13 +49,7 @@ func (e *Engine) admitWrite(w *write, c *change) *api.Error {
 	if e.throughput == nil {
 		return nil
 	}
-	return e.admitOne(c.demands(w, 1))
-}
-
-// admitOne admits a group of demands.
-func (e *Engine) admitOne(group []demand) *api.Error {
-	errs, _ := e.admit([][]demand{group}, true)
-	return errs[0]
+	return e.throughput.Admit(c.demands(w, 1))
 }
 
 // admitWrites admits the writes of a transaction. The error has a reason for
@@ -89,21 +58,21 @@ func (e *Engine) admitWrites(writes []*write, changes []change) *api.Error {
 	if e.throughput == nil {
 		return nil
 	}
-	groups := make([][]demand, len(writes))
+	groups := make([][]throughput.Demand, len(writes))
 	for i := range writes {
 		groups[i] = changes[i].demands(writes[i], 2)
 	}
-	return e.admitTogether(groups)
+	return e.throughput.AdmitTogether(groups)
 }
 
 // admitEach admits the writes of a batch one by one. It returns the changes of
 // the admitted writes, and the other writes.
 func (e *Engine) admitEach(writes []*write, changes []change) (done []change, left []*write, err *api.Error) {
-	groups := make([][]demand, len(writes))
+	groups := make([][]throughput.Demand, len(writes))
 	for i := range writes {
 		groups[i] = changes[i].demands(writes[i], 1)
 	}
-	errs, _ := e.admit(groups, false)
+	errs := e.throughput.AdmitEach(groups)
 	for i := range writes {
 		if errs[i] != nil {
 			left = append(left, writes[i])
@@ -111,21 +80,13 @@ func (e *Engine) admitEach(writes []*write, changes []change) (done []change, le
 			done = append(done, changes[i])
 		}
 	}
-	return done, left, joined(errs)
-}
-
-func (e *Engine) admitTogether(groups [][]demand) *api.Error {
-	errs, refused := e.admit(groups, true)
-	if !refused {
-		return nil
-	}
-	return throttledActions(errs)
+	return done, left, throughput.Joined(errs)
 }
 
 // demand returns the demand of reading an item.
-func (r *read) demand(t *table, u capacity.Units) demand {
+func (r *read) demand(t *table, u capacity.Units) throughput.Demand {
 	hash, _ := keys.Values(t.key.Hash, r.key.Map)
-	return demand{table: t, hash: hash, Units: u}
+	return throughput.Demand{Table: &t.def, Hash: hash, Units: u}
 }
 
 // admitRead admits the read of one item. It locks the engine.
@@ -135,61 +96,5 @@ func (e *Engine) admitRead(r *read, t *table, u capacity.Units) *api.Error {
 	}
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	return e.admitOne([]demand{r.demand(t, u)})
-}
-
-// A tally counts what a page takes from each partition.
-type tally struct {
-	hash    []attr.Value // of the partition that is read; nil if all are
-	shares  []share
-	demands []demand
-}
-
-// A share is the part of a page from one partition.
-type share struct {
-	hash  []attr.Value
-	bytes int
-}
-
-// count adds a record to the present share, or begins the next one. The records
-// of a partition come together.
-func (y *tally) count(key *keys.Schema, rec *record) {
-	if y.hash != nil {
-		return
-	}
-	hash, _ := keys.Values(key.Hash, rec.item)
-	if n := len(y.shares); n == 0 || !slices.EqualFunc(y.shares[n-1].hash, hash, attr.Value.Equal) {
-		y.shares = append(y.shares, share{hash: hash})
-	}
-	y.shares[len(y.shares)-1].bytes += rec.size
-}
-
-// close converts the shares to demands, and divides the units among them by
-// bytes. A query that found nothing still costs its partition something. A scan
-// that found nothing read no partition, but costs its table or index something.
-func (y *tally) close(p *pager, units capacity.Units) {
-	d := demand{table: p.table, hash: y.hash, Units: units}
-	if p.index != nil && !p.index.Local {
-		d.index = p.index
-	}
-	if y.hash != nil || len(y.shares) == 0 {
-		y.demands = append(y.demands, d)
-		return
-	}
-	bytes := 0
-	for _, s := range y.shares {
-		bytes += s.bytes
-	}
-	for _, s := range y.shares {
-		d.hash, d.Units = s.hash, capacity.Units{Read: units.Read * float64(s.bytes) / float64(bytes)}
-		y.demands = append(y.demands, d)
-	}
-}
-
-// admitPage admits the page that a pager has read.
-func (e *Engine) admitPage(p *pager) *api.Error {
-	if p.tally == nil {
-		return nil
-	}
-	return e.admitOne(p.tally.demands)
+	return e.throughput.Admit([]throughput.Demand{r.demand(t, u)})
 }

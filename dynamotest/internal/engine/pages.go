@@ -11,6 +11,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
 
 // pageBytes is the size that ends a page. The item that reaches it is still
@@ -35,7 +36,7 @@ const (
 // A pager reads a page of a table or of one of its indexes.
 type pager struct {
 	req *api.Page
-	bind.Bound
+	expr.Bound
 	table *table
 	index *index // nil for the table itself
 	data  *data  // what is read of the index or the table
@@ -75,18 +76,11 @@ func (p *pager) checkSelect() *api.Error {
 	case mode == selectSpecific && p.Selection == nil:
 		return api.Invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
 	case mode != "" && mode != selectSpecific && p.Selection != nil:
-		return api.Invalid("Cannot specify the %s when choosing to get %s", p.projectionName(), selectText(mode))
+		return api.Invalid("Cannot specify the %s when choosing to get %s", p.Selection.Origin, selectText(mode))
 	case mode == selectProjected && !p.req.IndexName.Set: // a scan gets the same error
 		return api.Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 	}
 	return nil
-}
-
-func (p *pager) projectionName() string {
-	if p.req.Projection.Set {
-		return expr.ProjectionExpression
-	}
-	return "AttributesToGet"
 }
 
 func selectText(mode string) string {
@@ -267,7 +261,7 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	}
 	out.cost = p.cost(at.Cost(out.bytes), fetched)
 	if p.tally != nil {
-		p.tally.close(p, out.cost.Sum())
+		p.tally.close(p.demand(out.cost.Sum()))
 	}
 	return out
 }
@@ -308,7 +302,7 @@ func (p *pager) reply(call *Call, pg page) reply {
 	call.Cost = capacity.Cost{pg.cost}
 	report := capacity.ReportOf(p.req.ReturnCapacity, call.Cost)
 	p.judge()
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		if p.req.Select.Value != selectCount {
 			if p.Filter == nil && p.Selection == nil {
 				w.Grow(pg.bytes + len(p.records)*wireBytes)
@@ -321,5 +315,23 @@ func (p *pager) reply(call *Call, pg page) reply {
 			w.Item("LastEvaluatedKey", pg.last)
 		}
 		report.WriteOne(w)
-	})
+	}
+}
+
+// admitPage admits the page that a pager has read.
+func (e *Engine) admitPage(p *pager) *api.Error {
+	if p.tally == nil {
+		return nil
+	}
+	return e.throughput.Admit(p.tally.demands)
+}
+
+// demand returns the demand of a page, without a partition. A local index is part
+// of its table.
+func (p *pager) demand(u capacity.Units) throughput.Demand {
+	d := throughput.Demand{Table: &p.table.def, Units: u}
+	if p.index != nil && !p.index.Local {
+		d.Index = &p.index.Index
+	}
+	return d
 }

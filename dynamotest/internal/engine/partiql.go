@@ -69,14 +69,14 @@ func (e *Engine) executeStatement(call *Call, req *api.ExecuteStatement) (reply,
 		return nil, err
 	}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
-	return writeFunc(func(rep *api.Writer) {
+	return func(rep *api.Writer) {
 		rep.Array("Items", func() {
 			if shown := w.returned(&c); len(shown) > 0 {
 				rep.ItemElement(shown)
 			}
 		})
 		report.WriteOne(rep)
-	}), nil
+	}, nil
 }
 
 // returnValues has the value of ReturnValues for each RETURNING.

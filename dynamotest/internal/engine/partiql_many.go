@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"strings"
-
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
@@ -77,14 +75,14 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 			costs.Cost = append(costs.Cost, a.cost)
 		}
 	}
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("Responses", func() {
 			for i := range answers {
 				w.Element(func() { answers[i].writeTo(w) })
 			}
 		})
 		costs.WriteAll(w)
-	}), nil
+	}, nil
 }
 
 // repeats reports whether two statements of a batch name the same item. An invalid
@@ -163,7 +161,7 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 func (a *answer) writeTo(w *api.Writer) {
 	if a.err != nil {
 		w.Object("Error", func() {
-			w.Text("Code", shortCode(a.err.Code))
+			w.Text("Code", api.ShortCode(a.err.Code))
 			w.Text("Message", api.OperationNamed("BatchExecuteStatement").Told(a.err).Message)
 		})
 	}
@@ -173,17 +171,6 @@ func (a *answer) writeTo(w *api.Writer) {
 	if a.item != nil {
 		a.item(w)
 	}
-}
-
-// shortCode returns the code of an error inside a reply.
-func shortCode(code string) string {
-	switch code {
-	case api.ValidationException:
-		return invalidReason
-	case api.Throttling:
-		return "ThrottlingError"
-	}
-	return strings.TrimSuffix(code, "Exception")
 }
 
 func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (reply, *api.Error) {
@@ -239,7 +226,7 @@ func nameDuplicates(err *api.Error, writes []*write) *api.Error {
 	}
 	for i := range err.Reasons {
 		if r := &err.Reasons[i]; r.Code == "ConditionalCheckFailed" && writes[i].kind == api.Put {
-			r.Code, r.Message = shortCode(errDuplicate.Code), errDuplicate.Message
+			r.Code, r.Message = api.ShortCode(errDuplicate.Code), errDuplicate.Message
 		}
 	}
 	return api.Canceled(err.Reasons)
@@ -267,8 +254,8 @@ func (e *Engine) transactSelects(call *Call, req *api.ExecuteTransaction, list [
 func transactionReply(call *Call, req *api.ExecuteTransaction, responses func(w *api.Writer)) reply {
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("Responses", func() { responses(w) })
 		report.WriteAll(w)
-	})
+	}
 }

@@ -74,7 +74,7 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 	call.Cost = capacity.Cost{pg.cost}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	s.judge()
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		s.writeItems(w)
 		if next != nil {
 			w.Text("NextToken", writeToken(req, *next))
@@ -83,7 +83,7 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 			w.Item("LastEvaluatedKey", pg.last)
 		}
 		report.WriteOne(w)
-	}), nil
+	}, nil
 }
 
 // run reads one page.

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
 )
@@ -76,34 +74,3 @@ func (p *plan) evaluate() {
 		}
 	}
 }
-
-// read sets the stored state from which changes begin.
-func (e *Engine) read(changes ...*change) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	for _, c := range changes {
-		c.read()
-	}
-}
-
-func (c *change) read() {
-	c.old, _ = c.table.items.Get(c.key)
-	c.indexes = c.table.indexes
-}
-
-// current reports whether the stored state from which changes begin is still
-// the same.
-func (e *Engine) current(changes ...*change) bool {
-	for _, c := range changes {
-		now := change{table: c.table, key: c.key}
-		now.read()
-		if e.tables[c.table.name] != c.table || now.old != c.old || !slices.EqualFunc(now.indexes, c.indexes, sameIndex) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameIndex reports whether two indexes are the same one, perhaps with other
-// settings.
-func sameIndex(x, y *index) bool { return x.items == y.items }

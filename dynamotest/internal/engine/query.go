@@ -14,7 +14,7 @@ import (
 func (e *Engine) query(call *Call, req *api.Query) (reply, *api.Error) {
 	p := pager{req: &req.Page}
 	src := bind.Sources{
-		Keys: req.KeyCondition, Filter: req.Filter, Projection: req.Projection, Query: true,
+		Keys: req.KeyCondition, Filter: req.Filter, Projection: req.Projection,
 		Valued: ": FilterExpression and KeyConditionExpression are null",
 	}
 	if err := p.bind(&src); err != nil {
@@ -132,9 +132,9 @@ func (p *pager) checkFilter(schema *keys.Schema) *api.Error {
 	}
 	for _, name := range p.Filter.Heads() {
 		if schema.Has(name) {
-			filter := "Filter Expression"
-			if !p.req.Filter.Set {
-				filter = "QueryFilter"
+			filter := p.Filter.Origin()
+			if filter == expr.FilterExpression {
+				filter = "Filter Expression"
 			}
 			return api.Invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", filter, name)
 		}

@@ -48,13 +48,7 @@ func (s *Snapshot) Dump(w io.Writer) error {
 func (t *table) definition() []byte {
 	var w api.Writer
 	w.Element(func() {
-		w.Object("Table", func() {
-			view := ""
-			if t.stream.open() {
-				view = t.stream.view
-			}
-			t.def.Define(&w, view)
-		})
+		w.Object("Table", func() { t.def.Define(&w, t.stream.View()) })
 		if t.def.TTL != "" {
 			w.Text("TimeToLive", t.def.TTL)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/jsonx"
 )
 
@@ -63,20 +64,6 @@ func (e *Engine) loadTable(line *dumped) (*table, error) {
 	return t, nil
 }
 
-// createdTable makes a table from a CreateTable request, at a time.
-func (e *Engine) createdTable(definition []byte, at time.Time) (*table, error) {
-	if err := e.again("CreateTable", definition, at); err != nil {
-		return nil, err
-	}
-	var req api.CreateTable
-	if err := api.Decode(definition, &req); err != nil {
-		return nil, err
-	}
-	t := e.tables[req.TableName.Value]
-	t.def.BillingSet = req.Billing.Set
-	return t, nil
-}
-
 // adopt takes over the tables of another engine.
 func (e *Engine) adopt(loaded *Engine) error {
 	e.mu.Lock()
@@ -91,8 +78,8 @@ func (e *Engine) adopt(loaded *Engine) error {
 		e.serial++
 		t.def.ID = tableID(e.serial)
 		e.place(t)
-		if t.stream.open() { // loaded items are not changes
-			e.openStream(t, t.stream.view, now)
+		if view := t.stream.View(); view != "" { // loaded items are not changes
+			t.stream = e.streams.Open(&t.def, view, now)
 		}
 		e.logLoaded(t, now)
 	}
@@ -321,4 +308,18 @@ func (l *lineReader) result() (*dumped, error) {
 		l.deleted = l.keys
 	}
 	return &l.dumped, nil
+}
+
+// logLoaded appends a table that was loaded as a whole, with the time.
+func (e *Engine) logLoaded(t *table, at time.Time) {
+	if e.journal == nil {
+		return
+	}
+	e.journal.Append(t.weight(), journal.AppendEntry(nil, t.def.Created, t.writeState))
+	for key, rec := range t.items.Ascend("") {
+		e.logChanges(at, []*change{{table: t, key: key, new: rec}})
+	}
+	if t.stream.Open() {
+		e.journal.Append(0, journal.AppendEntry(nil, t.stream.Created, func(w *api.Writer) { t.stream.Write(w, true) }))
+	}
 }

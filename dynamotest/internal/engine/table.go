@@ -2,39 +2,10 @@ package engine
 
 import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/stream"
 )
-
-// A record is one stored version of an item. It is never changed.
-type record struct {
-	item attr.Map
-	size int
-}
-
-func newRecord(item attr.Map) *record { return &record{item: item, size: item.Size()} }
-
-// data are records in the order of their keys.
-type data struct {
-	tree.Tree[*record]
-	bytes int64
-}
-
-// put replaces the record under key. A nil record removes it.
-func (d *data) put(key string, rec *record) {
-	var old *record
-	if rec != nil {
-		old, _ = d.Set(key, rec)
-		d.bytes += int64(rec.size)
-	} else {
-		old, _ = d.Delete(key)
-	}
-	if old != nil {
-		d.bytes -= int64(old.size)
-	}
-}
 
 // The engine's mutex guards a table, except its name and its key, which never
 // change. Its definition and its indexes are replaced, never changed in place, so
@@ -45,24 +16,10 @@ type table struct {
 
 	def     catalog.Table
 	items   data
-	indexes []*index // in the order of the definition
-	stream  *stream  // the latest, open or closed; nil if the table never had one
-	past    *past    // what late readers see
-	builds  []*build // of new indexes
-}
-
-// An index has an entry for every item that has all attributes of its key: the
-// projected attributes of the item. Its definition is a copy of that in the
-// table's, to save a pointer, because every write reads it.
-type index struct {
-	catalog.Index
-	items *data // shared by the versions of an index that UpdateTable makes
-	past  *past
-}
-
-// newIndex returns an empty index.
-func newIndex(def catalog.Index) *index {
-	return &index{Index: def, items: new(data), past: new(past)}
+	indexes []*index       // in the order of the definition
+	stream  *stream.Stream // the latest, open or closed; nil if the table never had one
+	past    *past          // what late readers see
+	builds  []*build       // of new indexes
 }
 
 // newTable returns an empty table.
@@ -86,36 +43,6 @@ func (t *table) define(def catalog.Table) {
 	t.def, t.indexes = def, indexes
 }
 
-// entry returns the entry of the index for a record, with its key. It returns
-// nil for a nil record, and for one that the index leaves out.
-func (x *index) entry(rec *record) (string, *record) {
-	if rec == nil {
-		return "", nil
-	}
-	key, ok := x.Key.Key(rec.item)
-	if !ok {
-		return "", nil
-	}
-	for p := range x.Base.All() {
-		v, _ := rec.item.Get(p.Name)
-		key = attr.AppendKey(key, v)
-	}
-	return string(key), x.project(rec)
-}
-
-func (x *index) project(rec *record) *record {
-	if x.All {
-		return rec
-	}
-	out := make(attr.Map, 0, len(x.Projection.Include)+4)
-	for _, f := range rec.item {
-		if x.Holds(f.Name) {
-			out = append(out, f)
-		}
-	}
-	return newRecord(out)
-}
-
 func (t *table) index(name string) *index {
 	for _, x := range t.indexes {
 		if x.Name == name {
@@ -125,12 +52,32 @@ func (t *table) index(name string) *index {
 	return nil
 }
 
-// checkIndexes checks an item against the keys of indexes.
-func checkIndexes(indexes []*index, item attr.Map) *api.Error {
-	for _, x := range indexes {
-		if err := x.CheckItem(item); err != nil {
-			return err
-		}
+func (t *table) clone() *table {
+	out := *t
+	out.past = new(past) // a copy begins with the present
+	out.builds = nil
+	out.items = t.items.clone()
+	out.indexes = make([]*index, len(t.indexes))
+	for i, x := range t.indexes {
+		y := *x
+		items := x.items.clone()
+		y.items, y.past = &items, new(past)
+		out.indexes[i] = &y
 	}
-	return nil
+	return &out
+}
+
+func (t *table) describe(w *api.Writer, status string) {
+	now := catalog.State{Status: status, Held: t.items.held(), Stream: t.stream.Described()}
+	for _, x := range t.indexes {
+		now.Indexes = append(now.Indexes, x.items.held())
+	}
+	t.def.Describe(w, &now)
+}
+
+// weight returns the weight of the table without its items.
+func (t *table) weight() int64 {
+	var w api.Writer
+	w.Element(func() { t.def.Define(&w, "") })
+	return bodyWeight(len(w.Buf))
 }

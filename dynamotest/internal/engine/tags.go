@@ -73,5 +73,5 @@ func (e *Engine) listTagsOfResource(call *Call, req *api.ListTagsOfResource) (re
 		return nil, err
 	}
 	def := t.def // the reply is written after the mutex was released
-	return writeFunc(def.WriteTags), nil
+	return def.WriteTags, nil
 }

@@ -5,48 +5,12 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/tree"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
 
 // maxTransaction is the most bytes that a transaction sends or reads.
 const maxTransaction = 4 << 20
-
-// tokenLife is how long a client request token is valid.
-const tokenLife = 10 * time.Minute
-
-// tokens keeps the transactions that have taken effect. An SDK sends a new
-// token with every transaction, so each new one also removes old ones.
-type tokens struct {
-	spent tree.Tree[api.Fingerprint]
-	queue []spent // in the order they were spent
-
-	journal *journal.Journal // nil in memory
-}
-
-// spent is a token that was used.
-type spent struct {
-	token string
-	until time.Time
-}
-
-// find returns the payload of a token.
-func (t *tokens) find(token string, now time.Time) (api.Fingerprint, bool) {
-	for len(t.queue) > 0 && !now.Before(t.queue[0].until) {
-		t.spent.Delete(t.queue[0].token)
-		t.queue = t.queue[1:]
-	}
-	return t.spent.Get(token)
-}
-
-func (t *tokens) spend(token string, payload api.Fingerprint, now time.Time) {
-	t.spent.Set(token, payload)
-	t.queue = append(t.queue, spent{token, now.Add(tokenLife)})
-	if t.journal != nil {
-		t.log(token, payload, now)
-	}
-}
 
 func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (reply, *api.Error) {
 	writes := make([]*write, len(req.Actions))
@@ -64,10 +28,10 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 	}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		report.WriteAll(w)
 		writeCollections(w, req.ReturnItemSizeRange, changes)
-	}), nil
+	}, nil
 }
 
 // A tokened request may be sent again: its token identifies it.
@@ -209,14 +173,10 @@ func reasonsOf(errs []*api.Error) []api.Reason {
 			err = nil
 		}
 		out[i] = reasonOf(err)
-		judged = judged && out[i].Code != invalidReason
+		judged = judged && out[i].Code != api.InvalidReason
 	}
 	return out
 }
-
-// invalidReason is the code of an invalid action of a transaction, or of an invalid
-// statement of a batch.
-const invalidReason = "ValidationError"
 
 // reasonOf converts the error of one action to a reason.
 func reasonOf(err *api.Error) api.Reason {
@@ -226,7 +186,7 @@ func reasonOf(err *api.Error) api.Reason {
 	case err.Code == api.ConditionalCheckFailed:
 		return api.Reason{Code: "ConditionalCheckFailed", Message: err.Message, Item: err.Item}
 	}
-	return api.Reason{Code: invalidReason, Message: err.Message}
+	return api.Reason{Code: api.InvalidReason, Message: err.Message}
 }
 
 // replay prices a transaction that has taken effect before: DynamoDB reads the
@@ -258,10 +218,10 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 	}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
-	return writeFunc(func(w *api.Writer) {
+	return func(w *api.Writer) {
 		w.Array("Responses", func() { writeResponses(w, reads, items) })
 		report.WriteAll(w)
-	}), nil
+	}, nil
 }
 
 // writeResponses writes the items that a transaction has read. An item without
@@ -283,7 +243,7 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	items := make([]*record, len(reads))
-	groups := make([][]demand, len(reads))
+	groups := make([][]throughput.Demand, len(reads))
 	errs := make([]*api.Error, len(reads))
 	seen := make(map[latch.ID]bool, len(reads))
 	cancelled, bytes := false, 0
@@ -307,10 +267,10 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 		cost := capacity.Transactional.Cost(sizeOf(rec))
 		call.Cost.Add(capacity.Consumed{Table: t.name, Base: cost})
 		if e.throughput != nil {
-			groups[i] = []demand{r.demand(t, cost)}
+			groups[i] = []throughput.Demand{r.demand(t, cost)}
 		}
 	}
-	if throttled := e.admitTogether(groups); throttled != nil {
+	if throttled := e.throughput.AdmitTogether(groups); throttled != nil {
 		call.Cost = nil
 		return nil, throttled
 	}

@@ -45,7 +45,7 @@ func TestDefinitionsAreReplacedBeside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		beside = append(beside, func() { rep.writeTo(new(api.Writer)) })
+		beside = append(beside, func() { rep(new(api.Writer)) })
 	}
 	p, release := holdAnna(t, e)
 	defer release()

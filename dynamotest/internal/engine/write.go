@@ -2,13 +2,11 @@ package engine
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/latch"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
 )
 
 // A write is the part of a request for one item, with its expressions bound.
@@ -18,7 +16,7 @@ type write struct {
 	table string
 	size  int  // of a put's item
 	entry bool // of a batch
-	bind.Bound
+	expr.Bound
 }
 
 // prepare does what is possible without the table. The key or the item is checked
@@ -51,30 +49,6 @@ func (w *write) named() *api.Item {
 		return &w.req.Item
 	}
 	return &w.req.Key
-}
-
-// A change is the effect of a write on a table. Evaluating the write makes the
-// change, and commit applies it.
-type change struct {
-	table    *table
-	indexes  []*index // of the table
-	key      string
-	old, new *record // nil without an item
-	entries  []entryChange
-	cost     capacity.Consumed
-	nested   *api.Error // of an update's path into a key, reported if the condition is met
-	expired  bool       // the item was deleted by TTL, not by a request
-
-	journalled bool   // a journal exists
-	encoded    []byte // the journal entry of the change
-}
-
-// An entryChange is the effect of a change on one index. If the key stays the
-// same, the entry is replaced. A nil record means no entry.
-type entryChange struct {
-	index          *index
-	oldKey, newKey string
-	old, new       *record
 }
 
 var errCondition = &api.Error{Code: api.ConditionalCheckFailed, Message: "The conditional request failed"}
@@ -119,8 +93,6 @@ func (w *write) changesKey(t *table) *api.Error {
 	return nil
 }
 
-func (c *change) id() latch.ID { return latch.ID{Table: c.table.name, Key: c.key} }
-
 // evaluate applies the write to the stored item: new image, condition, rules,
 // price. The item of a put is checked before its condition, the result of an
 // update after it. It needs no lock. After an error the change has the cost of
@@ -151,13 +123,6 @@ func (c *change) evaluate(w *write) *api.Error {
 		c.encode()
 	}
 	return nil
-}
-
-func itemOf(rec *record) attr.Map {
-	if rec == nil {
-		return nil
-	}
-	return rec.item
 }
 
 // image returns the item after a write, or nil if it does not exist then.
@@ -204,7 +169,7 @@ func (w *write) checkImage(c *change) *api.Error {
 		return errUpdateSize
 	}
 	err := checkIndexes(c.indexes, c.new.item)
-	if older := w.req.Legacy; err == nil || w.kind != api.Update || older != nil && older.Updates.Set {
+	if err == nil || w.kind != api.Update || w.Change != nil && w.Change.Origin() == expr.AttributeUpdates {
 		return err
 	}
 	for _, x := range c.indexes {
@@ -223,147 +188,6 @@ func (w *write) failed(before attr.Map) *api.Error {
 	err := *errCondition
 	err.Item = before
 	return &err
-}
-
-// planEntries works out the effect of the change on the indexes.
-func (c *change) planEntries() {
-	if c.old == c.new || len(c.indexes) == 0 {
-		return
-	}
-	c.entries = make([]entryChange, 0, len(c.indexes))
-	for _, x := range c.indexes {
-		en := entryChange{index: x}
-		en.oldKey, en.old = x.entry(c.old)
-		en.newKey, en.new = x.entry(c.new)
-		if en.old != nil || en.new != nil {
-			c.entries = append(c.entries, en)
-		}
-	}
-}
-
-// price works out the cost of the change. A refused write costs the same for
-// the table as one that succeeds, and nothing for the indexes.
-func (c *change) price() {
-	c.cost = capacity.Consumed{Table: c.table.name, Base: capacity.WriteCost(max(sizeOf(c.old), sizeOf(c.new)))}
-	for _, en := range c.entries {
-		if u := en.cost(); u.Write > 0 {
-			c.cost.Indexes = append(c.cost.Indexes, capacity.IndexUnits{Index: en.index.Name, Local: en.index.Local, Units: u})
-		}
-	}
-}
-
-// cost returns the units of an index: one entry if it is added, removed or
-// changed in place, two if its key changes, zero if it stays equal.
-func (en *entryChange) cost() capacity.Units {
-	switch {
-	case en.old == nil:
-		return capacity.WriteCost(en.new.size)
-	case en.new == nil:
-		return capacity.WriteCost(en.old.size)
-	case en.oldKey != en.newKey:
-		u := capacity.WriteCost(en.old.size)
-		u.Add(capacity.WriteCost(en.new.size))
-		return u
-	case en.old.item.Equal(en.new.item):
-		return capacity.Units{}
-	}
-	return capacity.WriteCost(max(en.old.size, en.new.size))
-}
-
-// commit applies a change.
-func (c *change) commit(at time.Time) {
-	if c.old == nil && c.new == nil || c.old == c.new {
-		return
-	}
-	c.table.items.put(c.key, c.new)
-	for _, b := range c.table.builds {
-		b.miss(c)
-	}
-	for _, en := range c.entries {
-		if en.old != nil && (en.new == nil || en.oldKey != en.newKey) {
-			en.index.items.put(en.oldKey, nil)
-		}
-		if en.new != nil {
-			en.index.items.put(en.newKey, en.new)
-		}
-	}
-	if s := c.table.stream; s.open() {
-		s.add(c, at)
-	}
-}
-
-func (e *Engine) writeItem(call *Call, kind api.ActionKind, req *api.Write) (reply, *api.Error) {
-	w, err := prepare(kind, req, req.TableName.Value, false)
-	if err != nil {
-		return nil, err
-	}
-	c, err := e.apply(w)
-	if c.cost.Table != "" {
-		call.Cost = capacity.Cost{c.cost}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &written{
-		attributes: w.returned(&c),
-		capacity:   capacity.ReportOf(req.ReturnCapacity, call.Cost),
-		metrics:    c.collection(req.ReturnItemSizeRange),
-	}, nil
-}
-
-// apply plans and commits one write.
-func (e *Engine) apply(w *write) (change, *api.Error) {
-	for {
-		if c, done, err := e.tryApply(w); done {
-			return c, err
-		}
-	}
-}
-
-// tryApply is done unless something changed between plan and commit.
-func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
-	e.mu.RLock()
-	c, err = e.locate(w)
-	e.mu.RUnlock()
-	if err != nil {
-		return c, true, err
-	}
-	held := e.latches.HoldOne(c.id())
-	defer e.latches.Release(c.id(), held)
-	e.read(&c)
-	err = c.evaluate(w)
-
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.current(&c) {
-		return c, false, nil
-	}
-	if throttled := e.admitWrite(w, &c); throttled != nil {
-		return change{}, true, throttled
-	}
-	if err == nil {
-		e.commit(e.now(), []*change{&c})
-	}
-	return c, true, err
-}
-
-// commit applies changes that take effect together, at the given time.
-func (e *Engine) commit(at time.Time, changes []*change) {
-	for _, c := range changes {
-		e.keepPast(c.table, at)
-		c.commit(at)
-	}
-	if e.journal != nil && len(changes) > 0 {
-		e.logChanges(at, changes)
-	}
-}
-
-func pointers(changes []change) []*change {
-	out := make([]*change, len(changes))
-	for i := range changes {
-		out[i] = &changes[i]
-	}
-	return out
 }
 
 // returned returns the attributes that ReturnValues asks for.
@@ -385,14 +209,34 @@ func (w *write) returned(c *change) attr.Map {
 	return nil
 }
 
-func (e *Engine) putItem(call *Call, req *api.PutItem) (reply, *api.Error) {
-	return e.writeItem(call, api.Put, &req.Write)
+// maxItem is the most bytes of an item.
+const maxItem = 400 * 1024
+
+// The errors of items and updates that are too large.
+var (
+	errItemSize   = api.OfWhole(api.Invalid("Item size has exceeded the maximum allowed size"))
+	errUpdateSize = api.Invalid("Item size to update has exceeded the maximum allowed size")
+	errUpdateSays = api.OfWhole(api.Invalid("%s", errUpdateSize.Message))
+)
+
+// tooLarge refuses a write that is too large for any stored item: by its item
+// to put, or by its expression. A transaction is refused for it as a whole.
+func (w *write) tooLarge() *api.Error {
+	switch {
+	case w.kind == api.Put:
+		if w.size = w.req.Item.Size(); w.size > maxItem {
+			return errItemSize
+		}
+	case w.req.Update.Set && w.Change.Charge() > maxItem:
+		return errUpdateSays
+	}
+	return nil
 }
 
-func (e *Engine) updateItem(call *Call, req *api.UpdateItem) (reply, *api.Error) {
-	return e.writeItem(call, api.Update, &req.Write)
-}
-
-func (e *Engine) deleteItem(call *Call, req *api.DeleteItem) (reply, *api.Error) {
-	return e.writeItem(call, api.Delete, &req.Write)
+// record returns the item after a write as a record.
+func (w *write) record(after attr.Map) *record {
+	if w.kind == api.Put {
+		return &record{item: after, size: w.size}
+	}
+	return newRecord(after)
 }

@@ -16,6 +16,16 @@ const (
 	KeyConditionExpression = "KeyConditionExpression"
 )
 
+// The names of the parameters that expressions have replaced.
+const (
+	Expected         = "Expected"
+	QueryFilter      = "QueryFilter"
+	ScanFilter       = "ScanFilter"
+	AttributeUpdates = "AttributeUpdates"
+	AttributesToGet  = "AttributesToGet"
+	KeyConditions    = "KeyConditions"
+)
+
 // An Error is a ValidationException.
 type Error struct {
 	Clause string // the expression that is invalid, or empty

@@ -91,9 +91,9 @@ func attributePath(name string) path {
 	return path{{name: name, slot: noSlot, index: notIndex}}
 }
 
-// Compare returns the condition that all comparisons are true or, if any is
-// set, that one of them is. At least one comparison is necessary.
-func Compare(comparisons []Comparison, any bool) (*Predicate, error) {
+// Compare returns the condition that all comparisons of a parameter are true or, if
+// any is set, that one of them is. At least one comparison is necessary.
+func Compare(origin string, comparisons []Comparison, any bool) (*Predicate, error) {
 	if err := checkComparisons(comparisons); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func Compare(comparisons []Comparison, any bool) (*Predicate, error) {
 	if any {
 		root.op = opOr
 	}
-	b := &binding{}
+	b := &binding{clause: origin}
 	for i, c := range comparisons {
 		root.args[i] = b.comparison(c)
 	}
@@ -163,7 +163,7 @@ func SelectAttributes(names []string) (*Selection, error) {
 			return nil, &Error{Reason: msgSelectedTwice(name)}
 		}
 	}
-	return &Selection{tree: flatTree(sorted)}, nil
+	return &Selection{tree: flatTree(sorted), Origin: AttributesToGet}, nil
 }
 
 // flatTree returns the tree of top-level attributes, whose names are sorted. A
@@ -227,7 +227,7 @@ func (u *AttributeUpdate) verb() verb {
 func UpdateAttributes(updates []AttributeUpdate) (*Change, error) {
 	sorted := slices.Clone(updates)
 	slices.SortStableFunc(sorted, func(a, b AttributeUpdate) int { return cmp.Compare(a.Name, b.Name) })
-	c := &Change{binding: &binding{}, mismatch: errAttributeKind}
+	c := &Change{binding: &binding{clause: AttributeUpdates}}
 	var names []string
 	for i := range sorted {
 		u := &sorted[i]

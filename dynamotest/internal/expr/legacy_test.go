@@ -44,7 +44,7 @@ func TestCompareMeansItsExpression(t *testing.T) {
 					c.Operands = append(c.Operands, operand)
 				}
 			}
-			got, err := expr.Compare([]expr.Comparison{c}, false)
+			got, err := expr.Compare(expr.Expected, []expr.Comparison{c}, false)
 			if err != nil {
 				continue // see TestCompareRefuses
 			}
@@ -82,7 +82,7 @@ func TestCompareJoins(t *testing.T) {
 		{`{"a":{"S":"x"},"b.c":{"S":"y"}}`, true, true},
 	} {
 		for anyOf, want := range map[bool]bool{false: test.all, true: test.any} {
-			p, err := expr.Compare(both, anyOf)
+			p, err := expr.Compare(expr.Expected, both, anyOf)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestCompareRefuses(t *testing.T) {
 		{expr.Comparison{"a", "CONTAINS", []attr.Value{set}}, "ComparisonOperator CONTAINS is not valid for SS AttributeValue type"},
 		{expr.Comparison{"a", "IN", []attr.Value{attr.Bool(true)}}, "ComparisonOperator IN is not valid for BOOL AttributeValue type"},
 	} {
-		_, err := expr.Compare([]expr.Comparison{test.c}, false)
+		_, err := expr.Compare(expr.Expected, []expr.Comparison{test.c}, false)
 		var refused *expr.Error
 		if !errors.As(err, &refused) || !strings.Contains(refused.Reason, test.want) {
 			t.Errorf("%v: %v, want … %s …", test.c, err, test.want)

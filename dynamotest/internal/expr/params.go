@@ -107,7 +107,7 @@ func (p *Params) value(placeholder string) (attr.Value, bool) {
 
 // A binding has the values of the placeholders of one expression.
 type binding struct {
-	clause string
+	clause string // or the parameter that an expression has replaced; empty if composed
 	params *Params
 	names  []string // by slot; for the steps of paths
 	values []attr.Value
@@ -124,6 +124,10 @@ func bind(clause string, params *Params, names, values []string) *binding {
 		values: make([]attr.Value, len(values)), valueKeys: values,
 	}
 }
+
+// Origin returns the name of the expression or of the parameter in the request. It
+// is empty for what was composed.
+func (b *binding) Origin() string { return b.clause }
 
 // fail keeps the first error.
 func (b *binding) fail(reason string) {

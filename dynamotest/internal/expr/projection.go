@@ -25,6 +25,8 @@ func ParseProjection(src string) (*Projection, error) {
 type Selection struct {
 	tree    *tree
 	columns []Path // for NewColumns: used instead of the tree
+
+	Origin string // the name of the parameter in the request; empty for NewColumns
 }
 
 // Bind resolves the projection's placeholders and checks its paths.
@@ -41,7 +43,7 @@ func (p *Projection) Bind(params *Params) (*Selection, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	return &Selection{tree: newTree(paths)}, nil
+	return &Selection{tree: newTree(paths), Origin: ProjectionExpression}, nil
 }
 
 // Apply returns the selected part of an item.

@@ -49,8 +49,8 @@ func (c *Change) compute(a *boundAction, item attr.Map) (result, error) {
 	case verbAdd, verbDelete:
 		old, ok := c.lookup(item, a.path)
 		v, ok, err := combine(a.verb, old, ok, c.values[a.value.slot])
-		if err == errOperandType && c.mismatch != nil {
-			err = c.mismatch
+		if err == errOperandType && c.clause == AttributeUpdates {
+			err = errAttributeKind
 		}
 		return result{a.verb, v, ok}, err
 	}

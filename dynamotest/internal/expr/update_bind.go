@@ -8,10 +8,6 @@ type Change struct {
 	*binding
 	actions []boundAction
 	tree    *tree // what to change, by path: a leaf has the number of its action
-
-	// mismatch is the error of an ADD or a DELETE whose operand does not fit
-	// the old value. Nil means errOperandType.
-	mismatch error
 }
 
 type boundAction struct {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
-	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
 )
 
@@ -53,23 +52,10 @@ func (c *Call) refusal(i int) *api.Error {
 	return nil
 }
 
-// KeyParts returns the attributes of a table's key, the hash part first, or nil
-// if the table does not exist.
-func (e *Engine) KeyParts(table string) []keys.Part {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	t := e.tables[api.TableNameOf(table)]
-	if t == nil {
-		return nil
-	}
-	return t.key.Parts()
-}
-
-// keyNames returns the names of the attributes.
-func (e *Engine) keyNames(table string) []string {
-	parts := e.KeyParts(table)
-	if parts == nil {
-		return nil
-	}
-	return keys.Names(parts)
+// encode writes the request for logRequest. It needs no lock.
+func (c *Call) encode() {
+	var w api.Writer
+	w.Text("Op", c.Operation)
+	w.Text("Request", string(c.body)) // as it came, with its line breaks
+	c.encoded = w.Buf
 }

@@ -1,4 +1,7 @@
-package engine
+// Package throughput limits partitions, tables and global indexes to their
+// capacity. It knows their definitions and the units that requests consume, but
+// neither items nor operations.
+package throughput
 
 import (
 	"cmp"
@@ -9,13 +12,15 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/catalog"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
 )
 
-// throughput limits every partition to its capacity for a second. A partition
-// is one value of a table's or a global index's partition key: the finest split
-// that DynamoDB can make of a table without sort keys.
+// Limits limit every partition to its capacity for a second. A partition is one
+// value of a table's or a global index's partition key: the finest split that
+// DynamoDB can make of a table without sort keys. Nil Limits admit everything.
 //
 // Each partition has a bucket for each kind of unit. It holds one second's
 // worth and fills evenly. A request is admitted unless the bucket is empty, and
@@ -23,9 +28,10 @@ import (
 //
 // A provisioned table or global index can have one more bucket, which all of its
 // partitions share: its pool.
-type throughput struct {
+type Limits struct {
 	partition   limit // of every partition
 	provisioned bool  // pools exist
+	now         func() time.Time
 
 	mu     sync.Mutex                       // guards what follows; taken after the engine's
 	tables map[string]map[string]partitions // by table and index, which is "" for the table's own
@@ -43,17 +49,20 @@ type limit struct {
 // their keys.
 type partitions map[string]*bucket
 
-// newThroughput limits the kinds of units that have a rate. Units of other
-// kinds are only counted.
-func newThroughput(rate capacity.Units, provisioned bool) *throughput {
+// New limits the kinds of units that have a rate. Units of other kinds are only
+// counted. It returns nil if nothing is to be limited.
+func New(rate capacity.Units, provisioned bool, now func() time.Time) *Limits {
+	if rate == (capacity.Units{}) && !provisioned {
+		return nil
+	}
 	if rate.Read == 0 {
 		rate.Read = math.Inf(1)
 	}
 	if rate.Write == 0 {
 		rate.Write = math.Inf(1)
 	}
-	return &throughput{
-		partition: limit{rate, 1, ofKeyRange}, provisioned: provisioned,
+	return &Limits{
+		partition: limit{rate, 1, ofKeyRange}, provisioned: provisioned, now: now,
 		tables: map[string]map[string]partitions{}, pools: map[string]map[string]*bucket{},
 	}
 }
@@ -76,29 +85,63 @@ type bucket struct {
 	count  capacity.Units
 }
 
-// admit takes the units of each group of demands, or nothing for a group with an
-// empty bucket. If together is true, no group gets anything if one is refused. It
-// returns the error of each refused group, and reports whether any was refused.
-// The engine is locked, at least for reading.
-func (e *Engine) admit(groups [][]demand, together bool) (errs []*api.Error, refused bool) {
-	tp := e.throughput
+// A Demand is what a request takes from one partition. The definitions are those
+// of the moment, so the engine is locked, at least for reading, from the making of
+// a demand until it is admitted.
+type Demand struct {
+	Table *catalog.Table
+	Index *catalog.Index // nil for the table itself
+	Hash  []attr.Value   // nil without a partition
+	capacity.Units
+}
+
+func (d *Demand) indexName() string {
+	if d.Index == nil {
+		return ""
+	}
+	return d.Index.Name
+}
+
+// Admit takes the units of a group of demands. It takes nothing and returns an
+// error if a bucket is empty.
+func (l *Limits) Admit(group []Demand) *api.Error { return l.AdmitEach([][]Demand{group})[0] }
+
+// AdmitEach is Admit for each group of its own. It returns the error of each.
+func (l *Limits) AdmitEach(groups [][]Demand) []*api.Error {
+	errs, _ := l.admit(groups, false)
+	return errs
+}
+
+// AdmitTogether admits all groups or none, those of a transaction's actions. The
+// error has a reason for each refused action.
+func (l *Limits) AdmitTogether(groups [][]Demand) *api.Error {
+	errs, refused := l.admit(groups, true)
+	if !refused {
+		return nil
+	}
+	return Cancelled(errs)
+}
+
+// admit returns the error of each refused group, and reports whether any was
+// refused.
+func (l *Limits) admit(groups [][]Demand, together bool) (errs []*api.Error, refused bool) {
 	errs = make([]*api.Error, len(groups))
-	if tp == nil {
+	if l == nil {
 		return errs, false
 	}
-	now := e.now()
-	tp.mu.Lock()
-	defer tp.mu.Unlock()
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for i, group := range groups {
-		errs[i] = tp.refuse(group, now)
+		errs[i] = l.refuse(group, now)
 		refused = refused || errs[i] != nil
 		if errs[i] == nil && !together {
-			tp.take(group, now)
+			l.take(group, now)
 		}
 	}
 	for _, group := range groups {
 		if together && !refused {
-			tp.take(group, now)
+			l.take(group, now)
 		}
 	}
 	return errs, refused
@@ -106,12 +149,12 @@ func (e *Engine) admit(groups [][]demand, together bool) (errs []*api.Error, ref
 
 // refuse returns the error of a group of demands, or nil. It counts a refusal
 // once for each partition.
-func (tp *throughput) refuse(group []demand, now time.Time) *api.Error {
+func (l *Limits) refuse(group []Demand, now time.Time) *api.Error {
 	empty := map[*bucket]bool{}
 	var errs []*api.Error
 	for j := range group {
 		d := &group[j]
-		for _, b := range tp.buckets(d, now) {
+		for _, b := range l.buckets(d, now) {
 			if b == nil || b.has(d.Units) {
 				continue
 			}
@@ -122,29 +165,29 @@ func (tp *throughput) refuse(group []demand, now time.Time) *api.Error {
 			errs = append(errs, d.refused(b.limit.exceeded))
 		}
 	}
-	return joined(errs)
+	return Joined(errs)
 }
 
 // buckets returns the buckets of a demand, filled up to now: that of its
 // partition, and its pool. Either may be nil.
-func (tp *throughput) buckets(d *demand, now time.Time) (out [2]*bucket) {
-	if d.hash != nil {
-		out[0] = tp.bucket(d, now)
+func (l *Limits) buckets(d *Demand, now time.Time) (out [2]*bucket) {
+	if d.Hash != nil {
+		out[0] = l.bucket(d, now)
 	}
-	out[1] = tp.pool(d.table, d.index, d.table.def.Created, now)
+	out[1] = l.pool(d, d.Table.Created, now)
 	return out
 }
 
 // bucket returns the bucket of a demand, filled up to now.
-func (tp *throughput) bucket(d *demand, now time.Time) *bucket {
-	all, key := tp.partitionsOf(d.table.name, d.indexName()), keys.Partition(d.hash)
+func (l *Limits) bucket(d *Demand, now time.Time) *bucket {
+	all, key := l.partitionsOf(d.Table.Name, d.indexName()), keys.Partition(d.Hash)
 	b := all[string(key)]
 	if b == nil {
-		texts := make([]string, len(d.hash))
-		for i, v := range d.hash {
+		texts := make([]string, len(d.Hash))
+		for i, v := range d.Hash {
 			texts[i] = v.Str()
 		}
-		b = &bucket{limit: &tp.partition, left: tp.partition.rate, filled: now, load: Load{Table: d.table.name, Index: d.indexName(), Partition: strings.Join(texts, ",")}}
+		b = &bucket{limit: &l.partition, left: l.partition.rate, filled: now, load: Load{Table: d.Table.Name, Index: d.indexName(), Partition: strings.Join(texts, ",")}}
 		all[string(key)] = b
 	}
 	b.fill(now)
@@ -161,11 +204,11 @@ func (b *bucket) fill(now time.Time) {
 	}
 }
 
-func (tp *throughput) partitionsOf(table, index string) partitions {
-	indexes := tp.tables[table]
+func (l *Limits) partitionsOf(table, index string) partitions {
+	indexes := l.tables[table]
 	if indexes == nil {
 		indexes = map[string]partitions{}
-		tp.tables[table] = indexes
+		l.tables[table] = indexes
 	}
 	all := indexes[index]
 	if all == nil {
@@ -175,36 +218,36 @@ func (tp *throughput) partitionsOf(table, index string) partitions {
 	return all
 }
 
-// forgetTable removes the loads of an earlier table of the same name: a new
+// ForgetTable removes the loads of an earlier table of the same name: a new
 // table begins with full buckets. Until then they are kept for Loads.
-func (tp *throughput) forgetTable(name string) {
-	if tp == nil {
+func (l *Limits) ForgetTable(name string) {
+	if l == nil {
 		return
 	}
-	tp.mu.Lock()
-	defer tp.mu.Unlock()
-	delete(tp.tables, name)
-	delete(tp.pools, name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.tables, name)
+	delete(l.pools, name)
 }
 
-// forgetIndex is forgetTable for an index.
-func (tp *throughput) forgetIndex(table, name string) {
-	if tp == nil {
+// ForgetIndex is ForgetTable for an index.
+func (l *Limits) ForgetIndex(table, name string) {
+	if l == nil {
 		return
 	}
-	tp.mu.Lock()
-	defer tp.mu.Unlock()
-	delete(tp.tables[table], name)
-	delete(tp.pools[table], name)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.tables[table], name)
+	delete(l.pools[table], name)
 }
 
 func (b *bucket) has(want capacity.Units) bool {
 	return (want.Read == 0 || b.left.Read > 0) && (want.Write == 0 || b.left.Write > 0)
 }
 
-func (tp *throughput) take(group []demand, now time.Time) {
+func (l *Limits) take(group []Demand, now time.Time) {
 	for i := range group {
-		for _, b := range tp.buckets(&group[i], now) {
+		for _, b := range l.buckets(&group[i], now) {
 			if b != nil {
 				b.take(group[i].Units, now)
 			}
@@ -226,15 +269,14 @@ func (b *bucket) take(u capacity.Units, now time.Time) {
 
 // Loads lists the partitions that had requests, the busiest first, including
 // those of deleted tables and indexes.
-func (e *Engine) Loads() []Load {
-	tp := e.throughput
-	if tp == nil {
+func (l *Limits) Loads() []Load {
+	if l == nil {
 		return nil
 	}
-	tp.mu.Lock()
-	defer tp.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var out []Load
-	for _, indexes := range tp.tables {
+	for _, indexes := range l.tables {
 		for _, all := range indexes {
 			for _, b := range all {
 				out = append(out, b.load)
