@@ -29,8 +29,8 @@ import (
 // Backfill returns an error for a phrase that has no normal form, for instance
 // with a control character. No text matches such a phrase: delete its row.
 //
-// The transaction costs 6 WCU: for each KB begun of the row 4 for the table and 2 for
-// the index.
+// The transaction costs 6 WCU for each KB begun of the row: 4 for the table and 2
+// for the index.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.TransactWriteItemsInput, bool, error) {
 	row = s.names.Read(row)
 	if !strings.HasPrefix(item.Text(row, attrPK), s.cfg.Prefix+"#") {

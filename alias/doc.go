@@ -81,8 +81,8 @@
 //
 // A row whose sort key is not in normal form is an older spelling. It comes from
 // an older system, or from normal form 1, which kept some invisible characters.
-// Before a service with such rows runs this version, stop the program that writes
-// them, and move them once: [Store.Backfill].
+// Before a service with such rows starts, stop the program that writes them, and
+// move them once: see [Store.Backfill].
 //
 // Until then, an older spelling is a row that cannot be read. Each question about
 // its scope, and Seed, fails with an error that says so, or tells
