@@ -1,6 +1,7 @@
 package alias
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -19,10 +20,8 @@ const pkg = "alias"
 // API has the methods of *dynamodb.Client that the package calls.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
@@ -41,22 +40,19 @@ const (
 // Alias is a phrase of a scope and the name it stands for.
 type Alias struct {
 	Scope  string
-	Phrase string // in the form that Normalize returns; an older spelling is as it is stored
+	Phrase string // in the form that Normalize returns
 	Name   string // the canonical name that the phrase stands for
 
 	// Confirmations is how many events were counted as confirmations of this
-	// name. Unless [Store.Adopt] merged rows, it is a lower bound: a
-	// confirmation that arrives far out of order may not be counted. See
-	// [Store.Confirm].
+	// name. It is a lower bound: a confirmation that arrives far out of order may
+	// not be counted. See [Store.Confirm].
 	Confirmations int64
 	Source        Source
 	LearnedFrom   string // who taught or corrected the phrase; "" if not known
 
 	// NamedBy is the last event that decided the name: the Put or Correct that
-	// gave the phrase this name, or a later Correct to the same name. After
-	// [Store.Adopt], it may be the event that forgot an older spelling. NamedBy
-	// is zero in seeds and in rows of older systems. A zero NamedBy counts as
-	// earlier than every event.
+	// gave the phrase this name, or a later Correct to the same name. It is zero
+	// in seeds and in rows of older systems, and then earlier than every event.
 	NamedBy event.Event
 
 	CreatedAt time.Time // zero if a row of an older system lacks it
@@ -81,26 +77,24 @@ type Config struct {
 	Names map[string]string
 
 	// CacheTTL is the longest time for which questions about a scope (All,
-	// Resolve and Match) are answered from memory. The Store shortens this time
-	// for each book that it reads, each time by another amount, up to a tenth.
-	// So processes that started together do not read again together. For
-	// CacheTTL after a write to a scope, this Store's reads of the scope's book
-	// are consistent, even with NoCache. Defaults to 5 minutes. A Store keeps the
-	// books of 1,000 scopes, and gives up the one that was read longest ago.
+	// Resolve and Match) are answered from memory. Each book gets up to a tenth
+	// less, so that processes that started together do not read again together.
+	// For CacheTTL after a write to a scope, this Store's reads of the scope's
+	// book are consistent, even with NoCache. Defaults to 5 minutes. A Store
+	// keeps the books of 1,000 scopes, and gives up the one that was read longest
+	// ago.
 	CacheTTL time.Duration
 
 	// NoCache keeps books out of memory: every question about a scope and every
-	// Put, Correct, Forget and Seed reads the scope's book. Questions at the
-	// same time share one read.
+	// Seed reads the scope's book. Questions at the same time share one read.
 	NoCache bool
 
 	// OnUnreadable is called with the reason when a row of a scope cannot be
 	// read, for instance because another program wrote it. Questions are then
-	// answered without that row, and Put and Seed still leave its name alone. A
-	// call that reads exactly that row, such as Get, still fails. OnUnreadable
-	// may be called by several goroutines at once. Defaults to nil: then every
-	// question about the scope fails, so that nobody overlooks the unreadable
-	// row.
+	// answered without that row, and Seed leaves it alone. A call that reads
+	// exactly that row, such as Get, still fails. OnUnreadable may be called by
+	// several goroutines at once. Defaults to nil: then every question about the
+	// scope fails, so that nobody overlooks the unreadable row.
 	OnUnreadable func(error)
 }
 
@@ -153,19 +147,11 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 		s.cfg = *cfg
 	}
 	s.cfg.fill()
-	if err := check.NotNil(pkg, "api", api); err != nil {
+	n, err := names.New(pkg, s.cfg.Names, attributes, []string{index})
+	if err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table), s.cfg.validate(), err); err != nil {
 		return nil, err
 	}
-	if err := check.Table(pkg, table); err != nil {
-		return nil, err
-	}
-	if err := s.cfg.validate(); err != nil {
-		return nil, err
-	}
-	var err error
-	if s.names, err = names.New(pkg, s.cfg.Names, attributes, []string{index}); err != nil {
-		return nil, err
-	}
+	s.names = n
 	s.api = names.Client(s.names, api)
 	s.cache = newCache(s.cfg, s.fetch)
 	return s, nil
@@ -186,12 +172,12 @@ func (s *Store) Table() schema.Table {
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
-	read := schema.Grants{"": {"Query"}}
-	write := schema.Grants{"": {"DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}}
+	read, write := schema.Grants{"": {"Query"}}, schema.Grants{"": {"UpdateItem"}}
+	both := schema.Grants{"": {"Query", "UpdateItem"}}
 	return s.names.Actions(schema.Actions{
 		Calls: map[string]schema.Grants{
 			"Put":       write,
-			"Seed":      {"": {"PutItem", "Query"}},
+			"Seed":      both,
 			"Confirm":   write,
 			"Correct":   write,
 			"Forget":    write,
@@ -203,8 +189,7 @@ func (s *Store) Actions() schema.Actions {
 			"PhrasesOf": {index: {"Query"}},
 		},
 		Operators: map[string]schema.Grants{
-			"Adopt":  {"": {"DeleteItem", "GetItem", "PutItem", "Query"}},
-			"Disown": {"": {"Query", "UpdateItem"}},
+			"Disown": both,
 			"Erase":  {"": {"BatchWriteItem", "Query"}},
 		},
 	})

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"sync"
 	"time"
 )
 
 // cacheScopes is how many books a cache keeps, and how many scopes it remembers
-// that this process wrote to. Evicted first is what was read, or written, longest
-// ago.
+// that this process wrote to.
 const cacheScopes = 1000
 
 // cache keeps the books of scopes. Books are complete, so a phrase that is not
@@ -22,185 +22,109 @@ type cache struct {
 	most  int
 	off   bool // no books are kept
 
-	mu      sync.Mutex // guards the fields below; never held during a request
-	slots   byAge[*slot]
-	flights map[string]*flight
-	marks   byAge[time.Time] // when this process last wrote to a scope
-	evicted time.Time        // the latest mark that was evicted
+	mu       sync.Mutex // guards the fields below; never held during a request
+	readings map[string]*reading
+	marks    map[string]time.Time // when this process last wrote to a scope
+	cleared  time.Time            // when marks were last too many: any scope may have had one
 }
 
-// slot holds the book of a scope.
-type slot struct {
-	book    *book
-	since   time.Time
-	ttl     time.Duration
-	dropped bool // this process has written to the scope since
-	behind  bool // without a book; the next must have all that a refresh saw
+// reading is the book of a scope, or a read in progress: all callers that ask for
+// the scope wait for it. It is not a singleflight.Group, for two reasons: a write
+// must keep exactly the reads that began before it from filling the cache, and the
+// read runs on the goroutine and the context of the caller that began it.
+type reading struct {
+	ended chan struct{} // closed when book, err and left are set
+	book  *book
+	err   error
+	left  bool          // err is the end of the first caller's context, not trouble
+	ttl   time.Duration // of the book, 0 until it is kept
 }
 
 // fresh reports whether the book is young enough. A clock that was set back
 // must not keep it for ever.
-func (s *slot) fresh(now time.Time) bool { return s != nil && now.Sub(s.since).Abs() < s.ttl }
-
-// valid returns the book if questions may be answered from it.
-func (s *slot) valid(now time.Time) *book {
-	if !s.fresh(now) || s.dropped {
-		return nil
-	}
-	return s.book
-}
-
-// flight is a read in progress; all callers that ask for the scope wait for it.
-// It is not a singleflight.Group, for two reasons: a write must keep exactly the
-// flights that began before it from filling the cache, and the read runs on the
-// goroutine and the context of the caller that began it.
-type flight struct {
-	landed chan struct{} // closed when the other fields are set
-	book   *book
-	err    error
-	left   bool // err is the end of the first caller's context, not trouble
-}
+func (r *reading) fresh(now time.Time) bool { return now.Sub(r.book.read).Abs() < r.ttl }
 
 func newCache(c Config, fetch func(context.Context, string, bool) (*book, error)) *cache {
 	return &cache{
 		now: c.Now, fetch: fetch, ttl: c.CacheTTL, most: cacheScopes, off: c.NoCache,
-		slots: newByAge[*slot](), flights: map[string]*flight{}, marks: newByAge[time.Time](),
+		readings: map[string]*reading{}, marks: map[string]time.Time{},
 	}
 }
 
 // get returns the scope's book from memory, from a read in progress, or by a
-// read of its own.
-func (c *cache) get(ctx context.Context, scope string) (*book, error) {
+// read of its own. A refresh does only the last, and reads consistently.
+func (c *cache) get(ctx context.Context, scope string, refresh bool) (*book, error) {
 	for {
-		b, f, first := c.join(scope)
+		b, r, first := c.join(scope, refresh)
 		if b != nil {
 			return b, nil
 		}
 		if first {
-			return c.fly(ctx, scope, f, false)
+			return c.read(ctx, scope, r, refresh)
 		}
+
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("waiting for the rows of the scope: %w", ctx.Err())
-		case <-f.landed:
+		case <-r.ended:
 		}
-		if !f.left {
-			return f.book, f.err
+		if !r.left {
+			return r.book, r.err
 		}
 	}
 }
 
-// lately is get, but also returns a book from before this process's last write.
-// That is good enough to find out whether a phrase may have an older spelling,
-// because no write of this package creates one.
-func (c *cache) lately(ctx context.Context, scope string) (*book, error) {
-	c.mu.Lock()
-	var known *book
-	if s := c.slots.get(scope); s.fresh(c.now()) {
-		known = s.book
-	}
-	c.mu.Unlock()
-	if known != nil {
-		return known, nil
-	}
-	return c.get(ctx, scope)
-}
-
-// refresh reads consistently, regardless of the cache and of reads in progress.
-func (c *cache) refresh(ctx context.Context, scope string) (*book, error) {
-	f, _ := c.begin(scope)
-	return c.fly(ctx, scope, f, true)
-}
-
-// begin starts a flight that overtakes any other of the scope, and returns the
-// book that was in memory at that moment, or nil.
-func (c *cache) begin(scope string) (*flight, *book) {
+// join returns the book or, without one, the read to wait for, which the first
+// caller must do. A refresh is always the first: it overtakes any other read of
+// the scope.
+func (c *cache) join(scope string, refresh bool) (b *book, r *reading, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f := &flight{landed: make(chan struct{})}
-	c.flights[scope] = f
-	return f, c.slots.get(scope).valid(c.now())
+
+	r, known := c.readings[scope]
+	switch {
+	case refresh || !known:
+	case r.ttl == 0:
+		return nil, r, false
+	case r.fresh(c.now()):
+		return r.book, nil, false
+	}
+	r = &reading{ended: make(chan struct{})}
+	c.readings[scope] = r
+	return nil, r, true
 }
 
-// join returns the book or, without one, the flight to wait for. The first
-// caller must begin the read.
-func (c *cache) join(scope string) (b *book, f *flight, first bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if b := c.slots.get(scope).valid(c.now()); b != nil {
-		return b, nil, false
-	}
-	if f, ok := c.flights[scope]; ok {
-		return nil, f, false
-	}
-	f = &flight{landed: make(chan struct{})}
-	c.flights[scope] = f
-	return nil, f, true
-}
-
-// fly reads the book and keeps it, unless a write overtook the flight.
-func (c *cache) fly(ctx context.Context, scope string, f *flight, consistent bool) (*book, error) {
-	defer close(f.landed)
-	f.left = true // if fetch panics, the others read for themselves
+// read reads the book.
+func (c *cache) read(ctx context.Context, scope string, r *reading, refresh bool) (*book, error) {
+	r.left = true // if fetch panics, the others read for themselves
 	defer func() {
-		if landed := c.land(scope, f); consistent && !landed && f.book != nil {
-			c.fallBehind(scope)
-		}
+		c.end(scope, r, refresh)
+		close(r.ended)
 	}()
-	f.book, f.err = c.fetch(ctx, scope, consistent || c.wrote(scope))
-	f.left = f.err != nil && ctx.Err() != nil
-	return f.book, f.err
+
+	r.book, r.err = c.fetch(ctx, scope, refresh || c.wrote(scope))
+	r.left = r.err != nil && ctx.Err() != nil
+	return r.book, r.err
 }
 
-// fallBehind drops the book of a read that overtook a refresh. The refresh may
-// have seen more, so the next read is consistent.
-func (c *cache) fallBehind(scope string) {
+// end keeps the book, unless a write or a refresh overtook the read. What overtook
+// a refresh may have seen less than the refresh has: the next questions are
+// answered by consistent reads, as after a write.
+func (c *cache) end(scope string, r *reading, refresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.flights, scope)
-	if !c.off {
-		c.keep(scope, &slot{since: c.now(), behind: true})
-	}
-}
 
-// end ends the flight of a writer. The writer passes the book that resulted
-// from its writes, if it knows that book, and whether it wrote anything.
-// Without the book, the waiting callers read for themselves.
-func (c *cache) end(scope string, f *flight, b *book, wrote bool) {
-	f.book, f.left = b, b == nil
-	if wrote {
-		c.mark(scope)
+	overtaken := c.readings[scope] != r
+	switch {
+	case overtaken && refresh && r.book != nil:
+		c.forget(scope)
+	case overtaken:
+	case r.book == nil || c.off:
+		delete(c.readings, scope)
+	default:
+		r.ttl = c.ttl - spread(scope, r.book.read, c.ttl/10)
+		c.evict()
 	}
-	if landed := c.land(scope, f); wrote && (b == nil || !landed) {
-		c.drop(scope) // a read that overtook this flight may have missed its writes
-	}
-	close(f.landed)
-}
-
-// wrote reports whether an eventually consistent read might miss something:
-// this process wrote to the scope within the cache's TTL, or may have done so,
-// or a refresh saw more than the cache has.
-func (c *cache) wrote(scope string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.now()
-	at := c.marks.get(scope) // long ago, if never
-	s := c.slots.get(scope)
-	return now.Sub(at) < c.ttl || now.Sub(c.evicted) < c.ttl || s != nil && s.behind
-}
-
-// land keeps the flight's book, unless the flight was overtaken.
-func (c *cache) land(scope string, f *flight) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.flights[scope] != f {
-		return false
-	}
-	delete(c.flights, scope)
-	if f.book != nil && !c.off {
-		c.keep(scope, &slot{book: f.book, since: f.book.read, ttl: c.ttl - spread(scope, f.book.read, c.ttl/10)})
-	}
-	return true
 }
 
 // spread returns a part of most, which differs by scope and time of reading:
@@ -213,39 +137,49 @@ func spread(scope string, read time.Time, most time.Duration) time.Duration {
 	return time.Duration(h.Sum64() % uint64(most+1))
 }
 
+// evict gives up the book that was read longest ago, if there are too many.
+func (c *cache) evict() {
+	if len(c.readings) <= c.most {
+		return
+	}
+	now, oldest, age := c.now(), "", time.Duration(-1)
+	for scope, r := range c.readings {
+		if r.ttl > 0 && now.Sub(r.book.read).Abs() > age {
+			oldest, age = scope, now.Sub(r.book.read).Abs()
+		}
+	}
+	delete(c.readings, oldest)
+}
+
+// wrote reports whether an eventually consistent read might miss something that
+// this process wrote to the scope, or may have written, within the cache's TTL.
+func (c *cache) wrote(scope string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	return now.Sub(c.marks[scope]) < c.ttl || now.Sub(c.cleared) < c.ttl
+}
+
 // drop keeps the scope's book, and the read in progress, from answering later
 // questions: both may have missed the write. Writers call it when their request
 // is over, even if it failed.
 func (c *cache) drop(scope string) {
-	c.mark(scope)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.flights, scope)
-	if s := c.slots.get(scope); s != nil {
-		s.dropped = true
-	}
+	c.forget(scope)
 }
 
-// erase is drop for a scope whose book must not stay in memory, not even for lately.
-func (c *cache) erase(scope string) {
-	c.drop(scope)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.slots.get(scope); s != nil {
-		s.book = nil
+// forget is drop for callers that hold the lock.
+func (c *cache) forget(scope string) {
+	delete(c.readings, scope)
+
+	now := c.now()
+	c.marks[scope] = now
+	if len(c.marks) > c.most {
+		maps.DeleteFunc(c.marks, func(_ string, at time.Time) bool { return now.Sub(at) >= c.ttl })
+	}
+	if len(c.marks) > c.most {
+		c.cleared = now
+		clear(c.marks)
 	}
 }
-
-// mark notes a write to the scope. If the cache is full, the oldest mark is
-// evicted, and all scopes are read consistently until it would have expired.
-func (c *cache) mark(scope string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at, ok := c.marks.set(scope, c.now(), c.most); ok && at.After(c.evicted) {
-		c.evicted = at
-	}
-}
-
-// keep stores the slot. If the cache is full, the oldest slot is evicted. The
-// caller holds the lock.
-func (c *cache) keep(scope string, s *slot) { c.slots.set(scope, s, c.most) }

@@ -80,7 +80,7 @@ func bubble(t *testing.T, cfg Config, f func(t *testing.T, c *cache, s *source))
 // number of reads so far.
 func want(t *testing.T, c *cache, s *source, scope, name string, reads int) {
 	t.Helper()
-	b, err := c.get(t.Context(), scope)
+	b, err := c.get(t.Context(), scope, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestCacheTimesDiffer(t *testing.T) {
 		for i := range 50 {
 			scope := fmt.Sprint(i)
 			want(t, c, s, scope, "diskning", i+1)
-			ttls[c.slots.get(scope).ttl] = true
+			ttls[c.readings[scope].ttl] = true
 		}
 		if len(ttls) < 40 {
 			t.Errorf("%d different times of 50", len(ttls))
@@ -155,7 +155,7 @@ func TestCacheReadsOnceForAllWhoWait(t *testing.T) {
 			var group sync.WaitGroup
 			for range 20 {
 				group.Go(func() {
-					if b, got := c.get(t.Context(), "a"); !errors.Is(got, err) || (b != nil) != (err == nil) {
+					if b, got := c.get(t.Context(), "a", false); !errors.Is(got, err) || (b != nil) != (err == nil) {
 						t.Errorf("%v, %v, want %v", b, got, err)
 					}
 				})
@@ -178,12 +178,12 @@ func TestCacheOneWhoGivesUpFailsNoOther(t *testing.T) {
 				release := s.holdUp()
 				ctx, giveUp := context.WithCancel(t.Context())
 				impatient := func() {
-					if _, err := c.get(ctx, "a"); !errors.Is(err, context.Canceled) {
+					if _, err := c.get(ctx, "a", false); !errors.Is(err, context.Canceled) {
 						t.Errorf("the one who gave up: %v", err)
 					}
 				}
 				patient := func() {
-					if b, err := c.get(t.Context(), "a"); err != nil || b.entries["disk"].Name != "diskning" {
+					if b, err := c.get(t.Context(), "a", false); err != nil || b.entries["disk"].Name != "diskning" {
 						t.Errorf("another: %v, %v", b, err)
 					}
 				}
@@ -214,7 +214,7 @@ func TestCacheOneWhoGivesUpFailsNoOther(t *testing.T) {
 func TestCacheOvertakenReadEndsFirst(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		get := func() {
-			if _, err := c.get(t.Context(), "a"); err != nil {
+			if _, err := c.get(t.Context(), "a", false); err != nil {
 				t.Error(err)
 			}
 		}
@@ -242,7 +242,7 @@ func TestCacheOvertakenReadEndsFirst(t *testing.T) {
 func TestCacheRefreshesSideBySide(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
 		refresh := func() {
-			if _, err := c.refresh(t.Context(), "a"); err != nil {
+			if _, err := c.get(t.Context(), "a", true); err != nil {
 				t.Error(err)
 			}
 		}
@@ -269,8 +269,8 @@ func TestCacheRefreshesSideBySide(t *testing.T) {
 		group.Wait()
 		want(t, c, s, "a", "torkning", 4)
 		want(t, c, s, "a", "torkning", 4)
-		if s.consistent != 4 || c.wrote("b") || len(c.flights) != 0 {
-			t.Errorf("%d consistent reads, want 4; %d flights", s.consistent, len(c.flights))
+		if s.consistent != 4 || c.wrote("b") {
+			t.Errorf("%d consistent reads, want 4", s.consistent)
 		}
 	})
 }
@@ -287,20 +287,46 @@ func TestCacheGivesUpTheOldest(t *testing.T) {
 		}
 		want(t, c, s, "b", "diskning", 3)
 		want(t, c, s, "c", "diskning", 3)
-		if _, err := c.refresh(t.Context(), "c"); err != nil { // it is cached
+		if _, err := c.get(t.Context(), "c", true); err != nil { // it is cached
 			t.Error(err)
 		}
 		want(t, c, s, "b", "diskning", 4)
 		want(t, c, s, "a", "diskning", 5)
-		if len(c.slots.values) != 2 || c.slots.order.Len() != 2 || len(c.flights) != 0 {
-			t.Errorf("%d slots, %d in order, %d flights", len(c.slots.values), c.slots.order.Len(), len(c.flights))
+		if len(c.readings) != 2 {
+			t.Errorf("%d books", len(c.readings))
 		}
 	})
 }
 
-// After marks were evicted, it is unknown which scopes were written to: all are
-// read consistently until the latest of those marks would have expired.
-func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
+// A read in progress takes the place of no book, and is not given up.
+func TestCacheFullOfReads(t *testing.T) {
+	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
+		c.most = 1
+		want(t, c, s, "a", "diskning", 1)
+		release := s.holdUp()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := c.get(t.Context(), "b", false); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		s.mu.Lock()
+		s.hold = nil
+		s.mu.Unlock()
+		time.Sleep(time.Second)
+		want(t, c, s, "c", "diskning", 3) // gives up a
+		want(t, c, s, "a", "diskning", 4) // gives up c
+		time.Sleep(time.Second)
+		release()
+		group.Wait()
+		want(t, c, s, "b", "diskning", 4)
+	})
+}
+
+// If there are too many marks, it is unknown which scopes were written to: all are
+// read consistently until the marks would have expired.
+func TestCacheReadsConsistentlyAfterTooManyWrites(t *testing.T) {
 	bubble(t, Config{NoCache: true}, func(t *testing.T, c *cache, s *source) {
 		c.most = 2
 		reads := 0
@@ -310,143 +336,55 @@ func TestCacheReadsConsistentlyWhenMarksAreEvicted(t *testing.T) {
 			reads++
 			want(t, c, s, scope, "diskning", reads)
 			if got := s.consistent > before; got != yes {
-				t.Errorf("consistent: %v, want %v", got, yes)
+				t.Errorf("%s: consistent: %v, want %v", scope, got, yes)
 			}
 		}
 		c.drop("a")
 		time.Sleep(time.Minute)
 		c.drop("b")
-		time.Sleep(time.Minute)
+		time.Sleep(4 * time.Minute)
 		c.drop("b") // has a mark already
+		c.drop("c") // that of a has expired
 		consistent("never written", false)
-		time.Sleep(time.Minute)
-		c.drop("c") // evicts a
-		consistent("never written", true)
-		consistent("a", true)
-		time.Sleep(2*time.Minute - 1)
-		consistent("a", true)
-		time.Sleep(time.Nanosecond)
 		consistent("a", false)
 		consistent("b", true)
 		consistent("c", true)
-		if len(c.marks.values) != 2 {
-			t.Errorf("%d marks", len(c.marks.values))
-		}
-		// The mark of b is evicted, then that of c, and then an old one, which
-		// must not hide that.
-		c.drop("d")
-		c.drop("e")
-		c.marks.values["d"].Value = aged[time.Time]{"d", c.now().Add(-time.Hour)}
-		c.drop("f")
-		time.Sleep(3*time.Minute - 1)
+		time.Sleep(5*time.Minute - 1)
+		consistent("b", true)
+		c.drop("d") // too many
+		time.Sleep(5*time.Minute - 1)
 		consistent("never written", true)
+		consistent("a", true)
 		time.Sleep(time.Nanosecond)
 		consistent("never written", false)
-	})
-}
-
-// The process's own writes do not create older spellings, so a book from before
-// is good enough to look for them, but not after its TTL.
-func TestCacheLately(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		lately := func(name string, reads int) {
-			t.Helper()
-			b, err := c.lately(t.Context(), "a")
-			if err != nil || b.entries["disk"].Name != name || s.reads != reads {
-				t.Errorf("%v, %v, %d reads; want %q, %d", b, err, s.reads, name, reads)
-			}
+		consistent("d", false)
+		if len(c.marks) > 2 {
+			t.Errorf("%d marks", len(c.marks))
 		}
-		lately("diskning", 1)
-		s.set("torkning")
-		c.drop("a")
-		lately("diskning", 1)
-		time.Sleep(5 * time.Minute)
-		lately("torkning", 2)
-		s.set("tvätt")
-		c.drop("a")
-		want(t, c, s, "a", "tvätt", 3)
-		lately("tvätt", 3)
 	})
 }
 
-// An erased book is not kept in memory, and a read in progress does not bring it
+// What was dropped is not kept in memory, and a read in progress does not bring it
 // back.
-func TestCacheErase(t *testing.T) {
+func TestCacheDrop(t *testing.T) {
 	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		c.erase("a") // an unknown scope
+		c.drop("a") // an unknown scope
 		want(t, c, s, "a", "diskning", 1)
-		s.set("torkning")
-		c.erase("a")
-		if kept := c.slots.get("a").book; kept != nil {
-			t.Errorf("kept: %v", kept)
-		}
-		if b, err := c.lately(t.Context(), "a"); err != nil || b.entries["disk"].Name != "torkning" {
-			t.Errorf("lately: %v, %v", b, err)
-		}
-	})
-}
-
-// A writer that knows its book shares it with all callers, unless another write
-// came between.
-func TestCacheEnd(t *testing.T) {
-	after := newBook([]row{{Alias: Alias{Phrase: "disk", Name: "seeded"}}}, time.Time{})
-	for name, c := range map[string]struct {
-		overtake func(*testing.T, *cache)
-		book     *book
-		want     string
-		reads    int
-	}{
-		"known":                {func(*testing.T, *cache) {}, after, "seeded", 1},
-		"unknown":              {func(*testing.T, *cache) {}, nil, "torkning", 2},
-		"overtaken by a write": {func(_ *testing.T, c *cache) { c.drop("a") }, after, "torkning", 2},
-		"overtaken by a read": {func(t *testing.T, c *cache) {
-			if _, err := c.refresh(t.Context(), "a"); err != nil {
+		release := s.holdUp()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := c.get(t.Context(), "a", true); err != nil {
 				t.Error(err)
 			}
-		}, after, "torkning", 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, Config{}, func(t *testing.T, cache *cache, s *source) {
-				want(t, cache, s, "a", "diskning", 1)
-				f, before := cache.begin("a")
-				if before == nil || before.entries["disk"].Name != "diskning" {
-					t.Errorf("begin: %v", before)
-				}
-				c.overtake(t, cache)
-				s.set("torkning")
-				if c.book != nil {
-					known := *c.book
-					known.read = time.Now()
-					cache.end("a", f, &known, true)
-				} else {
-					cache.end("a", f, nil, true)
-				}
-				if !cache.wrote("a") {
-					t.Error("no mark of the writes")
-				}
-				want(t, cache, s, "a", c.want, c.reads)
-				if s.consistent != c.reads-1 {
-					t.Errorf("%d consistent reads", s.consistent)
-				}
-			})
 		})
-	}
-}
-
-// A writer that wrote nothing leaves no mark, and leaves the books unchanged.
-func TestCacheEndWithoutAWrite(t *testing.T) {
-	bubble(t, Config{}, func(t *testing.T, c *cache, s *source) {
-		f, _ := c.begin("a")
-		c.end("a", f, nil, false)
-		want(t, c, s, "a", "diskning", 1)
-		f, before := c.begin("a")
-		if _, err := c.refresh(t.Context(), "a"); err != nil {
-			t.Fatal(err)
+		synctest.Wait()
+		s.set("torkning")
+		c.drop("a")
+		release()
+		group.Wait()
+		if len(c.readings) != 0 {
+			t.Errorf("%d books", len(c.readings))
 		}
-		c.end("a", f, before, false)
-		want(t, c, s, "a", "diskning", 2)
-		if s.consistent != 1 || c.wrote("a") || len(c.flights) != 0 {
-			t.Errorf("%d consistent reads, a mark: %v, %d flights", s.consistent, c.wrote("a"), len(c.flights))
-		}
+		want(t, c, s, "a", "torkning", 3)
 	})
 }

@@ -1,6 +1,7 @@
 package alias
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,6 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
+
+var disown = expressionOf("REMOVE #learnedFrom", "#learnedFrom = :actor")
 
 // Disown removes the actor from those phrases of a scope whose [Alias].LearnedFrom
 // is the actor, and returns their number. The phrases stay: they belong to the
@@ -21,55 +24,29 @@ import (
 // of the actor takes 1 request and costs 2 WCU: one for the item and one for its
 // entry in the index.
 func (s *Store) Disown(ctx context.Context, scope, actor string) (disowned int, _ error) {
-	partition, err := s.partition(scope)
-	if err != nil {
+	partition, _, err := s.partitions(scope)
+	if err := cmp.Or(err, check.PartitionKey(pkg, "actor", actor)); err != nil {
 		return 0, check.Positional(err)
 	}
-	if err := check.PartitionKey(pkg, "actor", actor); err != nil {
-		return 0, err
-	}
-	defer s.cache.drop(scope)
-	in := &dynamodb.QueryInput{
-		TableName: aws.String(s.table), ConsistentRead: aws.Bool(true),
+
+	err = s.items(ctx, &dynamodb.QueryInput{
+		TableName:                 aws.String(s.table),
+		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("#pk = :pk"),
 		ProjectionExpression:      aws.String("#pk, #sk, #learnedFrom"),
 		ExpressionAttributeNames:  item.Names(attrPK, attrSK, attrLearnedFrom),
 		ExpressionAttributeValues: ddb.Item{":pk": item.S(partition)},
-	}
-	for {
-		page, err := s.api.Query(ctx, in)
-		if err != nil {
-			return disowned, s.wrap("Disown", err)
+	}, func(row ddb.Item) error {
+		if item.Text(row, attrLearnedFrom) != actor {
+			return nil
 		}
-		for _, row := range page.Items {
-			if item.Text(row, attrLearnedFrom) != actor {
-				continue
-			}
-			if err := s.disown(ctx, row); err != nil {
-				return disowned, s.wrap("Disown", err)
-			}
+		// A row that somebody else has taught meanwhile is refused.
+		at := place{scope: scope, pk: partition, phrase: item.Text(row, attrSK)}
+		_, refused, err := s.update(ctx, at, disown, ddb.Item{":actor": row[attrLearnedFrom]})
+		if err == nil && !refused {
 			disowned++
 		}
-		if len(page.LastEvaluatedKey) == 0 {
-			return disowned, nil
-		}
-		in.ExclusiveStartKey = page.LastEvaluatedKey
-	}
-}
-
-// disown changes a row unless somebody else has taught it since.
-func (s *Store) disown(ctx context.Context, row ddb.Item) error {
-	err := ddb.Retry(ctx, func() error {
-		_, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: aws.String(s.table), Key: ddb.Item{attrPK: row[attrPK], attrSK: row[attrSK]},
-			UpdateExpression: aws.String("REMOVE #learnedFrom"), ConditionExpression: aws.String("#learnedFrom = :actor"),
-			ExpressionAttributeNames:  item.Names(attrLearnedFrom),
-			ExpressionAttributeValues: ddb.Item{":actor": row[attrLearnedFrom]},
-		})
 		return err
 	})
-	if _, refused := ddb.Refused(err); refused {
-		return nil
-	}
-	return err
+	return disowned, s.wrap("Disown", err)
 }

@@ -14,8 +14,8 @@ import (
 // until it expires, after [Config].CacheTTL at most.
 //
 // After an error, call Erase again: it goes on. A row that is written while
-// Erase runs may stay. It holds nothing of a deleted row, unless the write
-// moved an older spelling to its normal form. So call Erase until it returns 0.
+// Erase runs may stay, and holds nothing of a deleted row. So call Erase until it
+// returns 0.
 //
 // Erase also deletes the events that the rows remember. Therefore, an old Put or
 // Correct that is delivered again after the Erase teaches its phrase again, and
@@ -29,11 +29,11 @@ import (
 // request for each 25 rows. Each row costs 1 WCU, and 1 WCU more for its entry
 // in the index. A forgotten phrase does not have an entry in the index.
 func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
-	partition, err := s.partition(scope)
+	partition, _, err := s.partitions(scope)
 	if err != nil {
 		return 0, check.Positional(err)
 	}
-	defer s.cache.erase(scope)
+	defer s.cache.drop(scope)
 	p := erase.Partition{Table: s.table, Attr: attrPK, Value: item.S(partition)}
 	erased, err := erase.Rows(ctx, s.api, p, attrPK, attrSK)
 	return erased, s.wrap("Erase", err)

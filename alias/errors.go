@@ -22,8 +22,6 @@ type TakenError struct {
 // Error does not show the owner: a name may be personal data.
 func (e *TakenError) Error() string { return "alias: the phrase stands for another name" }
 
-var errUnreadable = errors.New("a stored item cannot be read")
-
 // superseded is the answer to an event if this event or a later one has decided
 // what the phrase stands for.
 func (s *Store) superseded(op string) error {

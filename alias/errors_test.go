@@ -37,7 +37,6 @@ func calls(t *testing.T, s *alias.Store) map[string]func(in alias.Put) error {
 		"Get":       func(in alias.Put) error { _, _, err := s.Get(ctx, in.Scope, in.Phrase); return err },
 		"Match":     func(in alias.Put) error { _, err := s.Match(ctx, in.Scope, in.Phrase); return err },
 		"PhrasesOf": func(in alias.Put) error { _, err := s.PhrasesOf(ctx, in.Scope, in.Name); return err },
-		"Adopt":     func(in alias.Put) error { _, err := s.Adopt(ctx, in.Scope); return err },
 	}
 }
 
@@ -46,7 +45,7 @@ func TestErrorsNameTheMethod(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	writes := map[string]bool{"Put": true, "Correct": true, "Confirm": true, "Forget": true, "Seed": true}
-	for kind, ops := range map[string][]string{"reads": {""}, "writes": {"PutItem", "UpdateItem"}} {
+	for kind, ops := range map[string][]string{"reads": {""}, "writes": {"UpdateItem"}} {
 		for _, op := range ops {
 			f.db.Inject(dynamotest.Fault{Do: denied, Op: op, Times: -1})
 		}
@@ -78,6 +77,9 @@ func TestErrorsAboutItemsNameTheMethod(t *testing.T) {
 			f := open(t)
 			f.write(t, with(golden(t, "older"), map[string]any{strings.TrimSpace(attribute): value}))
 			for method, call := range calls(t, f.Store) {
+				if method == "Correct" || method == "Forget" { // which replace what is there
+					continue
+				}
 				in := alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: eventAt(t, 60)}
 				if method == "PhrasesOf" {
 					in.Name = "pantning"

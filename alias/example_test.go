@@ -212,8 +212,9 @@ func ExampleStore_PhrasesOf() {
 	// trainers
 }
 
-// Another program wrote this row under the phrase as it was typed.
-func ExampleStore_Adopt() {
+// Another program wrote this row under the phrase as it was typed. A program that
+// runs once, before the first start of the service, moves all such rows.
+func ExampleStore_Backfill() {
 	ctx := context.Background()
 	db := dynamotest.NewServer(nil).Client()
 	book, err := alias.New(db, "aliases", nil)
@@ -229,15 +230,25 @@ func ExampleStore_Adopt() {
 	}}); err != nil {
 		log.Fatal(err)
 	}
-	_, ok, err := book.Get(ctx, "shop-7", "high heels")
-	fmt.Println(ok, err)
-	fmt.Println(book.Adopt(ctx, "shop-7"))
-	fmt.Println(book.Adopt(ctx, "shop-7")) // nothing is left to do
-	a, ok, err := book.Get(ctx, "shop-7", "high heels")
+
+	all := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: aws.String("aliases")})
+	for all.HasMorePages() {
+		page, err := all.NextPage(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, row := range page.Items {
+			move, needed, err := book.Backfill(row)
+			if err == nil && needed {
+				_, err = db.TransactWriteItems(ctx, move)
+			}
+			if err != nil {
+				log.Print(err) // somebody must look at this row; the others go on
+			}
+		}
+	}
+
+	a, ok, err := book.Resolve(ctx, "shop-7", "high heels")
 	fmt.Println(a.Name, ok, err)
-	// Output:
-	// false <nil>
-	// 1 <nil>
-	// 0 <nil>
-	// shoes true <nil>
+	// Output: shoes true <nil>
 }

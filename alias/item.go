@@ -2,6 +2,7 @@ package alias
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -40,28 +41,19 @@ var attributes = []string{
 	attrConfirmers, attrIndexPK, attrIndexSK, attrCreatedAt, attrUpdatedAt,
 }
 
-// partition returns the partition key of a scope. The scope is the last part
-// and is not encoded. No prefix holds a '#', so the first '#' always ends the
-// prefix, and two scopes or two prefixes never share a partition.
-func (s *Store) partition(scope string) (string, error) {
+// partitions returns the partition of a scope in the table and in the index. The
+// scope is the last part and is not encoded. No prefix holds a '#', so the first
+// '#' always ends the prefix, and two scopes or two prefixes never share a
+// partition. In the index, the default prefix has its original name.
+func (s *Store) partitions(scope string) (inTable, inIndex string, err error) {
 	if err := check.ID(pkg, "Scope", scope); err != nil {
-		return "", err
+		return "", "", err
 	}
-	partition := s.cfg.Prefix + "#" + scope
-	return partition, check.PartitionKey(pkg, "Scope", partition)
-}
-
-// indexPartition returns the partition of a scope in the index. The default
-// prefix has its original name; the name for any other begins with the prefix.
-func (s *Store) indexPartition(scope string) (string, error) {
-	if err := check.ID(pkg, "Scope", scope); err != nil {
-		return "", err
-	}
-	partition := s.cfg.Prefix + "_BY_TARGET#" + scope
+	inTable, inIndex = s.cfg.Prefix+"#"+scope, s.cfg.Prefix+"_BY_TARGET#"+scope
 	if s.cfg.Prefix == defaultPrefix {
-		partition = "ALIASES_BY_ACTIVITY#" + scope
+		inIndex = "ALIASES_BY_ACTIVITY#" + scope
 	}
-	return partition, check.PartitionKey(pkg, "Scope", partition)
+	return inTable, inIndex, check.PartitionKey(pkg, "Scope", inIndex) // the longer one
 }
 
 // place is the key of a phrase, its partition in the index, and the phrase in
@@ -69,40 +61,16 @@ func (s *Store) indexPartition(scope string) (string, error) {
 type place struct {
 	scope, phrase string
 	pk, indexPK   string
-	prefix        string
 }
 
 func (s *Store) place(scope, phrase string) (place, error) {
-	p := place{scope: scope, prefix: s.cfg.Prefix}
-	var err error
-	if p.pk, err = s.partition(scope); err != nil {
-		return place{}, err
-	}
-	if p.indexPK, err = s.indexPartition(scope); err != nil {
-		return place{}, err
-	}
-	p.phrase, err = normalize(phrase)
-	return p, err
+	inTable, inIndex, err := s.partitions(scope)
+	normal, bad := normalize(phrase)
+	return place{scope, normal, inTable, inIndex}, cmp.Or(err, bad)
 }
 
 func (p place) key() ddb.Item {
 	return ddb.Item{attrPK: item.S(p.pk), attrSK: item.S(p.phrase)}
-}
-
-// newItem returns the item of a phrase that nobody has confirmed yet.
-func (p place) newItem(name string, source Source, now time.Time) ddb.Item {
-	return ddb.Item{
-		attrPK:            item.S(p.pk),
-		attrSK:            item.S(p.phrase),
-		attrType:          item.S(p.prefix),
-		attrName:          item.S(name),
-		attrConfirmations: item.N(0),
-		attrSource:        item.S(string(source)),
-		attrIndexPK:       item.S(p.indexPK),
-		attrIndexSK:       item.S(name),
-		attrCreatedAt:     item.Time(now),
-		attrUpdatedAt:     item.Time(now),
-	}
 }
 
 // row is a stored item. Without a name, the phrase was forgotten or the item
@@ -111,36 +79,35 @@ type row struct {
 	Alias
 	confirmedBy event.Event   // the last that confirmed it in format 1; earlier ones may have, too
 	confirmers  []event.Event // the greatest that confirmed it, in order
-	unreadable  bool          // parts that could not be read are left out
 }
 
 // named reports whether the phrase stands for something.
 func (r row) named() bool { return r.Name != "" }
 
 // decode reads an item of this package or of the older system, whose items lack
-// later attributes and may hold times as numbers. With an error it also returns
-// what could be read.
+// later attributes and may hold times as numbers. With an error, it returns only
+// whose row it is.
 func decode(scope string, it ddb.Item) (row, error) {
 	if len(it) == 0 {
 		return row{}, nil
 	}
-	r := row{Alias: Alias{
-		Scope:       scope,
-		Phrase:      item.Text(it, attrSK),
-		Name:        item.Text(it, attrName),
-		Source:      Source(item.Text(it, attrSource)),
-		LearnedFrom: item.Text(it, attrLearnedFrom),
-	}}
-	var err [6]error
+	of := Alias{Scope: scope, Phrase: item.Text(it, attrSK)}
+	r := row{Alias: of}
+	r.Name, r.LearnedFrom = item.Text(it, attrName), item.Text(it, attrLearnedFrom)
+	r.Source = Source(item.Text(it, attrSource))
+
+	var err [7]error
 	r.Confirmations, err[0] = item.Int(it, attrConfirmations)
 	r.CreatedAt, err[1] = timeOf(it, attrCreatedAt)
-	_, err[2] = timeOf(it, attrUpdatedAt) // what is damaged shows before a write replaces it
+	_, err[2] = timeOf(it, attrUpdatedAt) // which nobody uses: damage shows all the same
 	r.NamedBy, err[3] = eventOf(it, attrNamedBy)
 	r.confirmedBy, err[4] = eventOf(it, attrConfirmedBy)
 	r.confirmers, err[5] = eventsOf(it, attrConfirmers)
+	if normal, bad := normalize(of.Phrase); bad != nil || normal != of.Phrase {
+		err[6] = errors.New("its phrase is not in normal form, see Backfill")
+	}
 	if err := cmp.Or(err[:]...); err != nil {
-		r.unreadable = true
-		return r, fmt.Errorf("%w: %w", errUnreadable, err)
+		return row{Alias: of}, fmt.Errorf("a stored item cannot be read: %w", err)
 	}
 	return r, nil
 }

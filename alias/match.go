@@ -21,7 +21,7 @@ type Match struct {
 // Price: 1 request, 0.5 RCU. Match costs as much as [Store.All]: 0 requests if
 // the scope's book is in memory.
 func (s *Store) Match(ctx context.Context, scope, text string) ([]Match, error) {
-	b, err := s.book(ctx, "Match", scope)
+	b, err := s.book(ctx, "Match", scope, false)
 	if err != nil {
 		return nil, err
 	}
@@ -42,25 +42,25 @@ func (b *book) match(text string) []Match {
 			at++
 			continue
 		}
-		end := at + len(a.normal)
-		found = append(found, Match{Alias: a.Alias, Start: f.cut[at], End: f.cut[end]})
+		end := at + len(a.Phrase)
+		found = append(found, Match{Alias: a, Start: f.cut[at], End: f.cut[end]})
 		at = end
 	}
 	return found
 }
 
-func (b *book) longest(f folded, at int) (entry, bool) {
+func (b *book) longest(f folded, at int) (Alias, bool) {
 	if f.cut[at] == noCut {
-		return entry{}, false
+		return Alias{}, false
 	}
 	for _, length := range b.lengths {
 		end := at + length
 		if end > len(f.text) || f.cut[end] == noCut {
 			continue
 		}
-		if a, ok := b.entries[f.text[at:end]]; ok {
+		if a, ok := b.find(f.text[at:end]); ok {
 			return a, true
 		}
 	}
-	return entry{}, false
+	return Alias{}, false
 }

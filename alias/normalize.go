@@ -20,10 +20,8 @@ import (
 // fillers, stray tags). Letters keep their marks: "båda" and "bada" are two
 // words. Normalize is idempotent.
 //
-// This is normal form 2. Form 1 kept some invisible characters. A row that is
-// stored in form 1 is still found, unless a row in form 2 hides it: Match and
-// Resolve find it by its phrase in form 2, and All returns it. [Store.Adopt]
-// moves such rows to form 2.
+// This is normal form 2. Form 1 kept some invisible characters: [Store.Backfill]
+// moves its rows.
 //
 // The error is an [*event.InputError] if the phrase has no visible character,
 // has a control character other than white space, is not UTF-8, or is longer
@@ -72,7 +70,7 @@ func fold(text string) folded {
 	for at := 0; at < len(kept); {
 		next := at + 1
 		if alone(kept, at) {
-			out = append(out, lower(kept[at]))
+			out = append(out, byte(unicode.ToLower(rune(kept[at]))))
 		} else {
 			next = at + norm.NFC.NextBoundary(kept[at:], true)
 			lowered := caser.Bytes(norm.NFD.Bytes(kept[at:next]))
@@ -111,13 +109,6 @@ func cherokee(r rune) rune {
 		return r - '\u13f8' + '\u13f0'
 	}
 	return r
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
 }
 
 // zeroWidthJoiner joins two emoji to one: no phrase begins or ends at it.
@@ -209,52 +200,45 @@ func showsNothing(r rune) bool {
 	return false
 }
 
-// keepWordsWhole forbids the cuts inside words and emoji.
+// keepWordsWhole forbids the cuts inside words and emoji. Marks belong to the
+// character that they are drawn into, and the letters of flags come in pairs.
 func (f *folded) keepWordsWhole() {
-	before := class{kind: edge}
+	before, half := edge, false // half a flag: the first of its two letters
 	for at, r := range f.text {
-		here := classOf(r, before)
-		if !here.mayFollow(before) {
+		if isMark(r) && before != edge {
+			f.cut[at], half = noCut, false
+			continue
+		}
+		here := kindOf(r)
+		half = here == flag && !half
+		if here == word && before == word || here == flag && !half {
 			f.cut[at] = noCut
 		}
 		before = here
 	}
 }
 
-// class decides whether a cut is allowed between a character and the one
-// before it.
-type class struct {
-	kind     kind
-	half     bool // the first of the two letters of a flag
-	attached bool // drawn into the character before
-}
-
 type kind uint8
 
 const (
-	edge  kind = iota // white space, barrier, begin of text
-	word              // letters, digits, '_'
-	glyph             // a letter of a script that puts no space between words
-	sign              // punctuation, symbols, pictures
-	flag              // one of the two letters of a flag
+	edge kind = iota // white space, barrier, begin of text
+	word             // letters, digits, '_'
+	flag             // one of the two letters of a flag
+	sign             // punctuation, symbols, pictures, and letters of scripts that put no space between words
 )
 
-// classOf takes the class of the character before, because marks belong to the
-// character they are drawn into, and the letters of flags come in pairs.
-func classOf(r rune, before class) class {
+func kindOf(r rune) kind {
 	switch {
 	case r == ' ', r == barrier:
-		return class{kind: edge}
-	case isMark(r) && before.kind != edge:
-		return class{kind: before.kind, attached: true}
+		return edge
 	case r >= '\U0001F1E6' && r <= '\U0001F1FF':
-		return class{kind: flag, half: !before.half}
+		return flag
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
-		return class{kind: glyph}
+		return sign
 	case unicode.IsLetter(r), unicode.IsNumber(r), unicode.Is(unicode.Pc, r):
-		return class{kind: word}
+		return word
 	}
-	return class{kind: sign}
+	return sign
 }
 
 // isMark reports whether the character is drawn into the one before: combining
@@ -263,16 +247,4 @@ func isMark(r rune) bool {
 	return unicode.IsMark(r) ||
 		r >= '\U0001F3FB' && r <= '\U0001F3FF' ||
 		r >= '\U000E0020' && r <= '\U000E007F'
-}
-
-func (c class) mayFollow(before class) bool {
-	switch {
-	case c.attached:
-		return false
-	case c.kind == word:
-		return before.kind != word
-	case c.kind == flag:
-		return c.half
-	}
-	return true
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/check"
+	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
@@ -23,89 +23,37 @@ const free = "attribute_not_exists(#canonicalActivity) AND (attribute_not_exists
 // Put updates the item, so that the other attributes of a forgotten phrase's
 // item stay.
 var (
-	teach = expression{
-		update:    naming + ", #learnedFrom = :actor" + countAnew,
-		condition: free,
-		names:     namingNames,
-	}
-	teachUnsigned = expression{ // the teacher is unknown
-		update:    naming + countAnew + ", #learnedFrom",
-		condition: free,
-		names:     namingNames,
-	}
+	teach         = expressionOf(naming+"#confirmations = :zero, #namedBy = :event, #learnedFrom = :actor"+countAnew, free)
+	teachUnsigned = expressionOf(naming+"#confirmations = :zero, #namedBy = :event"+countAnew+", #learnedFrom", free)
 )
 
 // Put writes the alias if the phrase is free. If the phrase stands for the same
-// name already, Put returns Duplicate and does not change the row. It does not
-// matter who taught the phrase. If the phrase stands for another name, the
-// error is a [*TakenError] with that name, and only Correct changes the name.
-// If this event or a later event forgot the phrase, the phrase stays forgotten
-// and the error is [event.ErrSuperseded].
+// name already, Put returns Duplicate and changes nothing, no matter who taught
+// the phrase. If the phrase stands for another name, the error is a [*TakenError]
+// with that name, and only Correct changes the name. If this event or a later
+// event forgot the phrase, the phrase stays forgotten and the error is
+// [event.ErrSuperseded].
 //
-// Some phrases are stored only under an older spelling, from an older system or
-// from an earlier normal form. The name in that row then owns the phrase: Put of
-// another name returns a [*TakenError], and Put of the same name returns
-// Duplicate. [Store.Adopt] moves the row to the normal form. If the row is
-// forgotten, Put first adopts it, at the price of Adopt. Put looks for older
-// spellings in the scope's book. If an older writer adds a spelling after the
-// book was read, Put does not see the spelling until the book is read again.
-//
-// Price: 2 requests, 0.5 RCU, 2 WCU. If the scope's book is in memory, Put
-// takes 1 request and 2 WCU: one for the item and one for its entry in the
-// index. Otherwise Put reads the book first, as [Store.All] does. A refusal
-// costs 1 WCU. If the book has the phrase only under an older spelling, Put
-// reads the book again, as [Store.Refresh] does. If the older spelling decides
-// the answer, Put writes nothing and costs no WCU.
+// Price: 1 request, 2 WCU. One WCU is for the item and one is for its entry in
+// the index. A refusal costs 1 WCU.
 func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
-	p, err := s.place(put.Scope, put.Phrase)
+	p, err := s.teaching(put.Scope, put.Phrase, put.Name, put.Event, put.Actor)
 	if err != nil {
 		return 0, err
 	}
-	if err := check.SortKey(pkg, "Name", put.Name); err != nil {
-		return 0, err
-	}
-	if err := s.check(put.Event, put.Actor); err != nil {
-		return 0, err
-	}
-	if out, err := s.spelledOtherwise(ctx, p, put.Name); out != 0 || err != nil {
-		return out, err
-	}
-	change, values := teach, s.naming(p, put.Name, put.Event)
-	if put.Actor == "" {
-		change = teachUnsigned
-	} else {
-		values[":actor"] = item.S(put.Actor)
-	}
-	got, err := s.update(ctx, "Put", p, change, values)
-	switch {
-	case err != nil:
-		return 0, err
-	case !got.refused:
-		return event.Created, nil
-	case !got.by.named():
-		return 0, s.superseded("Put")
-	case got.by.Name != put.Name:
-		return 0, &TakenError{Owner: got.by.Name}
-	}
-	return event.Duplicate, nil
-}
 
-// spelledOtherwise returns the answer for a phrase that has a name only under
-// an older spelling. It adopts a phrase that was forgotten under one, and Put
-// then judges it.
-func (s *Store) spelledOtherwise(ctx context.Context, p place, name string) (event.Outcome, error) {
-	b, err := s.look(ctx, "Put", p, false)
-	if err != nil {
-		return 0, err
+	change, values := teachUnsigned, s.naming(p, put.Name, Learned)
+	values[":event"] = item.S(put.Event.String())
+	if put.Actor != "" {
+		change, values[":actor"] = teach, item.S(put.Actor)
 	}
-	elders := b.eldersOf(p.phrase)
-	switch {
-	case len(elders) == 0:
-		return 0, nil
-	case elders[0].Name == name:
+	return s.write(ctx, "Put", p, func(row) (expression, ddb.Item) { return change, values }, func(r row) (event.Outcome, error) {
+		switch {
+		case !r.named():
+			return 0, s.superseded("Put")
+		case r.Name != put.Name:
+			return 0, &TakenError{Owner: r.Name}
+		}
 		return event.Duplicate, nil
-	case elders[0].named():
-		return 0, &TakenError{Owner: elders[0].Name}
-	}
-	return 0, s.adoptAll(ctx, "Put", p, elders)
+	})
 }

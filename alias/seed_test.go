@@ -75,7 +75,7 @@ func TestSeedNamesEachLeftover(t *testing.T) {
 	f := open(t)
 	want := []string{"borsta hunden", "gå ut med hunden", "hundpromenad", "mata hunden", "rasta hunden"}
 	for _, phrase := range want {
-		f.db.Inject(dynamotest.Fault{Do: denied, Op: "PutItem", Key: ddb.Item{"sk": item.S(phrase)}})
+		f.db.Inject(dynamotest.Fault{Do: denied, Op: "UpdateItem", Key: ddb.Item{"sk": item.S(phrase)}})
 	}
 	done, err := f.another(t, nil).Seed(t.Context(), chat, vocabulary())
 	var left *event.LeftoverError
@@ -105,7 +105,7 @@ func TestSeedNamesEachLeftover(t *testing.T) {
 // Eight puts are under way at once.
 func TestSeedIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T, w writer) {
-		w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(time.Second), Op: "PutItem", Times: -1})
+		w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Delay(time.Second), Op: "UpdateItem", Times: -1})
 		began := time.Now()
 		if done, err := w.f.Seed(t.Context(), chat, vocabulary()); err != nil || done != 80 {
 			t.Errorf("Seed: %d, %v", done, err)

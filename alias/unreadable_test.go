@@ -1,7 +1,6 @@
 package alias_test
 
 import (
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -66,26 +65,5 @@ func TestUnreadableRowsAreSkipped(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "a stored item cannot be read") {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// An unreadable row under an older spelling still owns its phrase.
-func TestUnreadableOlderSpelling(t *testing.T) {
-	t.Parallel()
-	f, _ := noted(t, "PANT")
-	put := alias.Put{Scope: chat, Phrase: "pant", Name: "x", Event: eventAt(t, 60)}
-	owner(t, "pantning")(f.Put(t.Context(), put))
-	if done, err := f.Seed(t.Context(), chat, map[string]string{"pant": "x"}); err != nil || done != 0 {
-		t.Errorf("Seed: %d, %v", done, err)
-	}
-	f.resolves(t, chat, "pant", "")
-	f.write(t, with(golden(t, "older"), map[string]any{"sk": s("PANTEN")}))
-	n, err := f.Adopt(t.Context(), chat)
-	left, _ := errors.AsType[*event.LeftoverError](err)
-	if n != 1 || left == nil || len(left.Leftovers) != 1 || left.Leftovers[0].Key != "PANT" {
-		t.Errorf("Adopt: %d, %v", n, err)
-	}
-	if rows := f.rows(t, "PANT", "pant"); len(rows) != 1 {
-		t.Errorf("rows: %v", rows)
 	}
 }

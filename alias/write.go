@@ -1,8 +1,11 @@
 package alias
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,71 +18,68 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// answer is the result of a conditional write: it took effect, or the existing
-// row refused it.
-type answer struct {
-	refused bool
-	by      row      // the row that refused it
-	before  ddb.Item // the item before the change, if that asked for it
-}
+// A write is tried again if another came first and the row may now take it, after
+// at most 40 ms at first and 320 ms later.
+const (
+	writeTries = 10
+	writePause = 20 * time.Millisecond
+)
 
-// send makes one conditional write. The write may return the item as it was
-// before.
-func (s *Store) send(ctx context.Context, op, scope string, write func() (ddb.Item, error)) (answer, error) {
-	var before ddb.Item
-	err := ddb.Retry(ctx, func() (err error) {
-		before, err = write()
-		return err
-	})
-	old, refused := ddb.Refused(err)
-	if !refused {
-		return answer{before: before}, s.wrap(op, err)
+// write sends the update that fits the row, until one takes effect or the existing
+// row has an answer: an outcome or an error. The first update knows no row.
+func (s *Store) write(ctx context.Context, op string, p place, fits func(row) (expression, ddb.Item), answer func(row) (event.Outcome, error)) (event.Outcome, error) {
+	var r row
+	for try := range writeTries {
+		change, values := fits(r)
+		old, refused, err := s.update(ctx, p, change, values)
+		if err != nil {
+			return 0, s.wrap(op, err)
+		}
+		if !refused {
+			return event.Created, nil
+		}
+
+		if r, err = decode(p.scope, old); err != nil {
+			return 0, s.wrap(op, err)
+		}
+		if out, err := answer(r); out != 0 || err != nil {
+			return out, err
+		}
+		if try > 0 { // another writer was faster
+			if err := ddb.Pause(ctx, writePause, min(try, 4)); err != nil {
+				return 0, s.wrap(op, err)
+			}
+		}
 	}
-	by, err := s.decode(op, scope, old)
-	return answer{refused: true, by: by}, err
-}
-
-// plant writes the item of a seed if its phrase never had an item. It leaves
-// the cache to its caller.
-func (s *Store) plant(ctx context.Context, p place, it ddb.Item) (answer, error) {
-	return s.send(ctx, "Seed", p.scope, func() (ddb.Item, error) {
-		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName:                           aws.String(s.table),
-			Item:                                it,
-			ConditionExpression:                 aws.String(unknown.condition),
-			ExpressionAttributeNames:            unknown.names,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
-		return nil, err
-	})
+	return 0, s.wrap(op, errors.New("the row kept changing"))
 }
 
 // update changes an item, and drops the cached book of its scope even if it
-// fails: a lost reply may have been a success.
-func (s *Store) update(ctx context.Context, op string, p place, change expression, values ddb.Item) (answer, error) {
+// fails: a lost reply may have been a success. It returns the item as it was
+// before, which may have refused the change.
+func (s *Store) update(ctx context.Context, p place, change expression, values ddb.Item) (old ddb.Item, refused bool, _ error) {
 	defer s.cache.drop(p.scope)
-	return s.send(ctx, op, p.scope, func() (ddb.Item, error) {
-		out, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:                           aws.String(s.table),
-			Key:                                 p.key(),
-			UpdateExpression:                    aws.String(change.update),
-			ConditionExpression:                 aws.String(change.condition),
-			ExpressionAttributeNames:            change.names,
-			ExpressionAttributeValues:           values,
-			ReturnValues:                        change.returns,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
-		if err != nil {
-			return nil, err
+	in := &dynamodb.UpdateItemInput{
+		TableName:                           aws.String(s.table),
+		Key:                                 p.key(),
+		UpdateExpression:                    aws.String(change.update),
+		ConditionExpression:                 aws.String(change.condition),
+		ExpressionAttributeNames:            change.names,
+		ExpressionAttributeValues:           values,
+		ReturnValues:                        types.ReturnValueAllOld,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	err := ddb.Retry(ctx, func() error {
+		out, err := s.api.UpdateItem(ctx, in)
+		if err == nil {
+			old = out.Attributes
 		}
-		return out.Attributes, nil
+		return err
 	})
-}
-
-// pause waits before a write is tried again because another came first: at most
-// 40 ms at first, 320 ms later.
-func pause(ctx context.Context, try int) error {
-	return ddb.Pause(ctx, 20*time.Millisecond, min(try, 4))
+	if by, refused := ddb.Refused(err); refused {
+		return by, true, nil
+	}
+	return old, false, err
 }
 
 // wrap adds the method and the table to the error.
@@ -89,31 +89,37 @@ func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.ta
 type expression struct {
 	update, condition string
 	names             map[string]string
-	returns           types.ReturnValue // "" is nothing
 }
 
-// naming is the update that makes a phrase stand for a name.
-const naming = "SET #type = :type, #canonicalActivity = :name, #gsi1pk = :index, #gsi1sk = :name, " +
-	"#confirmations = :zero, #source = :learned, #namedBy = :event, " +
-	"#createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now"
+// placeholders are # and the name of the attribute that they stand for.
+var placeholders = regexp.MustCompile(`#\w+`)
 
-// countAnew ends the update that gives another name: the confirmations were for
+func expressionOf(update, condition string) expression {
+	names := map[string]string{}
+	for _, name := range placeholders.FindAllString(update+" "+condition, -1) {
+		names[name] = name[1:]
+	}
+	return expression{update, condition, names}
+}
+
+// naming is the part that every update has which makes a phrase stand for a name.
+// Each adds what becomes of the confirmations, the event and the teacher.
+const naming = "SET #type = :type, #canonicalActivity = :name, #gsi1pk = :index, #gsi1sk = :name, #source = :source, " +
+	"#createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now, "
+
+// countAnew ends an update that gives another name: the confirmations were for
 // the name before.
 const countAnew = " REMOVE #confirmers, #confirmedBy"
 
-var namingNames = item.Names(attrType, attrName, attrIndexPK, attrIndexSK, attrConfirmations, attrSource,
-	attrLearnedFrom, attrNamedBy, attrConfirmers, attrConfirmedBy, attrCreatedAt, attrUpdatedAt)
-
 // naming returns the values of [naming].
-func (s *Store) naming(p place, name string, ev event.Event) ddb.Item {
+func (s *Store) naming(p place, name string, source Source) ddb.Item {
 	return ddb.Item{
-		":type":    item.S(p.prefix),
-		":name":    item.S(name),
-		":index":   item.S(p.indexPK),
-		":zero":    item.N(0),
-		":learned": item.S(string(Learned)),
-		":event":   item.S(ev.String()),
-		":now":     item.Time(s.cfg.Now()),
+		":type":   item.S(s.cfg.Prefix),
+		":name":   item.S(name),
+		":index":  item.S(p.indexPK),
+		":zero":   item.N(0),
+		":source": item.S(string(source)),
+		":now":    item.Time(s.cfg.Now()),
 	}
 }
 
@@ -121,13 +127,19 @@ func (s *Store) naming(p place, name string, ev event.Event) ddb.Item {
 // partition key.
 const maxActor = check.MaxPartitionKey
 
-// check refuses input that every write by an event refuses.
-func (s *Store) check(ev event.Event, actor string) error {
-	if err := ev.Check(pkg, "Event", s.cfg.Now()); err != nil {
-		return err
+// admit refuses input that every write by an event refuses, and returns the
+// phrase's place.
+func (s *Store) admit(scope, phrase string, ev event.Event, actor string) (place, error) {
+	p, err := s.place(scope, phrase)
+	err = cmp.Or(err, ev.Check(pkg, "Event", s.cfg.Now()), check.Text(pkg, "Actor", actor))
+	if err == nil && len(actor) > maxActor {
+		err = event.BadInput(pkg, "Actor", fmt.Sprintf("has %d bytes, must have at most %d", len(actor), maxActor))
 	}
-	if len(actor) > maxActor {
-		return event.BadInput(pkg, "Actor", fmt.Sprintf("has %d bytes, must have at most %d", len(actor), maxActor))
-	}
-	return check.Text(pkg, "Actor", actor)
+	return p, err
+}
+
+// teaching is admit for writes that say what the phrase stands for.
+func (s *Store) teaching(scope, phrase, name string, ev event.Event, actor string) (place, error) {
+	p, err := s.admit(scope, phrase, ev, actor)
+	return p, cmp.Or(err, check.SortKey(pkg, "Name", name))
 }

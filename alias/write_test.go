@@ -2,6 +2,7 @@ package alias_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,30 @@ func (w writer) correct(name string, minutesAgo int) (event.Outcome, error) {
 
 func (w writer) forget(minutesAgo int) (event.Outcome, error) {
 	return w.f.Forget(w.t.Context(), alias.Forget{Scope: chat, Phrase: "ta disken", Event: eventAt(w.t, minutesAgo)})
+}
+
+// readAs fails the test unless for every reader of a new process the phrase, and
+// nothing else, stands for the name. "" means no name.
+func (w writer) readAs(name string) {
+	w.t.Helper()
+	reader := fixture{w.f.another(w.t, nil), w.f.db, w.f.table}
+	reader.resolves(w.t, chat, "ta disken", name)
+	all, errAll := reader.All(w.t.Context(), chat)
+	found, errMatch := reader.Match(w.t.Context(), chat, "nu ta disken!")
+	var names []string
+	if name != "" {
+		names = []string{name, name}
+	}
+	var got []string
+	for _, a := range all {
+		got = append(got, a.Name)
+	}
+	for _, m := range found {
+		got = append(got, m.Name)
+	}
+	if err := errors.Join(errAll, errMatch); err != nil || !slices.Equal(got, names) {
+		w.t.Errorf("All and Match: %q, %v; want %q", got, err, name)
+	}
 }
 
 func newWriter(t testing.TB) writer { return writer{t, open(t)} }
@@ -165,7 +190,7 @@ func TestBadInput(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	ev, ahead := eventAt(t, 60), recordtest.Event(t, monday.Add(61*time.Minute), "telegram", "8")
-	const all = "Put Correct Confirm Forget Seed All Refresh Resolve Get Match PhrasesOf Adopt"
+	const all = "Put Correct Confirm Forget Seed All Refresh Resolve Get Match PhrasesOf"
 	long := strings.Repeat("x", 2049)
 	for _, c := range []struct {
 		field, calls string

@@ -72,7 +72,6 @@ func BadInput(pkg, field, reason string) error {
 // input, and the others may succeed when they are tried again.
 type LeftoverError struct {
 	// Leftovers are sorted by Index or, if the call was given a map, by Key.
-	// Those of Adopt of package alias are sorted by the normal form of Key.
 	Leftovers []Leftover
 }
 
@@ -80,9 +79,8 @@ type LeftoverError struct {
 type Leftover struct {
 	// Index is the thing's place in the slice that the call was given.
 	Index int
-	// Key is the thing's key in the map that the call was given. In Adopt of
-	// package alias it is the row's sort key. If the call was given a slice, Key
-	// is "".
+	// Key is the thing's key in the map that the call was given. If the call was
+	// given a slice, Key is "".
 	Key string
 	Err error
 }

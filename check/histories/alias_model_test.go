@@ -46,34 +46,13 @@ func (e entry) with(events ...int) entry {
 // phrase is a phrase under all its spellings.
 type phrase [3]entry
 
-// first is the older spelling that has the phrase if the normal form does not,
-// or 0. A spelling with a name comes before one without.
-func (p phrase) first() int {
-	switch {
-	case p[2].named() && !p[1].named():
-		return 2
-	case p[1].stands:
-		return 1
-	case p[2].stands:
-		return 2
-	}
-	return 0
-}
+// spelled reports whether the phrase has a row under an older spelling, which no
+// question gets over.
+func (p phrase) spelled() bool { return p[1].stands || p[2].stands }
 
-// top returns the row that says what the phrase stands for.
-func (p phrase) top() entry {
-	if p[0].stands {
-		return p[0]
-	}
-	return p[p.first()]
-}
-
-// settled reports whether no older spelling says what the phrase stands for.
-func (p phrase) settled() bool { return p[0].stands || p.first() == 0 }
-
-// These are the calls of alias, a write by an event and the reads, and its
-// answers: the phrase belongs to another name, and the spellings that Adopt
-// left.
+// These are the calls of alias: a write by an event, the reads, and the transaction
+// of a Backfill, of the row as it was read. Among its answers are that the phrase
+// belongs to another name, and that a row cannot be read.
 type (
 	writes struct {
 		verb  string // Put, Correct, Confirm or Forget
@@ -82,23 +61,24 @@ type (
 	}
 	resolves struct{}
 	gets     struct{}
-	adopts   struct{}
-	leaves   struct{ spelling int } // Adopt's, for a reason
-	disowns  struct {
+	moves    struct {
+		spelling int
+		row      entry
+	}
+	disowns struct {
 		actor string
 		alone bool // nothing else is under way
 	}
 	olderBook struct{ rows phrase }
 
-	taken    struct{ owner string }
-	leftover struct{ spellings [3]bool }
+	taken      struct{ owner string }
+	unreadable struct{}
 )
 
 func (w writes) String() string    { return fmt.Sprintf("%s(%q, event %d)", w.verb, w.name, w.event) }
 func (resolves) String() string    { return "Resolve" }
 func (gets) String() string        { return "Get" }
-func (adopts) String() string      { return "Adopt" }
-func (l leaves) String() string    { return "Adopt of " + spellings[l.spelling] }
+func (m moves) String() string     { return fmt.Sprintf("Backfill(%s: %v)", spellings[m.spelling], m.row) }
 func (d disowns) String() string   { return "Disown(" + d.actor + ")" }
 func (o olderBook) String() string { return fmt.Sprintf("the book begins as %v", o.rows) }
 func (t taken) String() string     { return fmt.Sprintf("taken by %q", t.owner) }
@@ -107,10 +87,6 @@ func (*aliasStory) fresh() any { return phrase{} }
 
 func (*aliasStory) apply(state any, m *move) (any, bool) {
 	stood := state.(phrase)
-	if m.op == "TransactWriteItems" { // whichever call sent it
-		next, ok := stood.adopted(phraseOf(m.row))
-		return next, ok
-	}
 	switch in := m.in.(type) {
 	case olderBook:
 		return in.rows, stood == phrase{}
@@ -129,15 +105,22 @@ func (*aliasStory) apply(state any, m *move) (any, bool) {
 		}
 		return stood, false
 	case resolves:
-		return stood, m.out == stood.top().alias()
+		if stood.spelled() {
+			return stood, m.out == unreadable{}
+		}
+		return stood, m.out == stood[0].alias()
 	case gets:
 		return stood, m.out == stood[0].alias()
-	case adopts:
-		left, ok := m.out.(leftover)
-		return stood, ok && (left.spellings[1] || !stood[1].stands) && (left.spellings[2] || !stood[2].stands)
-	case leaves:
-		row := stood[in.spelling]
-		return stood, row.named() && stood[0].named() && row.name != stood[0].name && m.out == taken{stood[0].name}
+	case moves:
+		fits := !stood[0].stands && stood[in.spelling] == in.row
+		switch {
+		case m.row != nil:
+			stood[0], stood[in.spelling] = in.row, entry{}
+			return stood, fits && stood == phraseOf(m.row)
+		case m.out == created{}: // its first reply was lost
+			return stood, m.earlier != nil
+		}
+		return stood, m.out == duplicate{} && !fits
 	case writes:
 		if m.row == nil {
 			return stood, m.out == in.refused(stood)
@@ -154,7 +137,7 @@ func (w writes) written(p phrase) (phrase, any) {
 	row := p[0]
 	answer := any(created{})
 	named := entry{stands: true, name: w.name, source: "learned", teacher: w.teacher(), namedBy: w.event}
-	if w.verb != "Confirm" && (!p.settled() || row.namedBy >= w.event) {
+	if w.verb != "Confirm" && row.namedBy >= w.event {
 		return p, nil
 	}
 	switch w.verb {
@@ -200,11 +183,11 @@ func (w writes) refused(p phrase) any {
 	row := p[0]
 	switch w.verb {
 	case "Put":
-		switch top := p.top(); {
-		case top.name == w.name:
+		switch {
+		case row.name == w.name:
 			return duplicate{}
-		case top.named():
-			return taken{top.name}
+		case row.named():
+			return taken{row.name}
 		case row.namedBy >= w.event:
 			return superseded{}
 		}
@@ -225,74 +208,23 @@ func (w writes) refused(p phrase) any {
 			return superseded{}
 		}
 	case "Confirm":
-		return w.unconfirmed(p)
+		return w.unconfirmed(row)
 	}
 	return nil
 }
 
-func (w writes) unconfirmed(p phrase) any {
-	row := p[0]
+func (w writes) unconfirmed(row entry) any {
 	switch {
 	case row.has(w.event):
 		return duplicate{}
 	case row.namedBy > w.event:
 		return superseded{}
-	case !row.named() && p.settled():
-		return notFound{}
 	case !row.named():
-		return nil
+		return notFound{}
 	case row.name != w.name:
 		return taken{row.name}
 	case row.confirmedBy > w.event, row.counted == len(row.confirmers) && w.event < row.confirmers[0]:
 		return tooOld{}
 	}
 	return nil
-}
-
-// adopted returns the phrase after one row with an older spelling was merged
-// into the row in normal form, and whether that is possible.
-func (p phrase) adopted(left phrase) (phrase, bool) {
-	at := 1
-	if p[2].stands && !left[2].stands {
-		at = 2
-	}
-	older, normal := p[at], p[0]
-	switch {
-	case !older.stands, !normal.stands && at != p.first():
-		return p, false // nothing to adopt, or another row comes first
-	case older.named() && normal.named() && older.name != normal.name:
-		return p, false
-	}
-	p[0], p[at] = merged(older, normal), entry{}
-	return p, p == left
-}
-
-// merged returns one row made of two that do not have different names.
-func merged(older, normal entry) entry {
-	row := normal
-	switch {
-	case !normal.stands:
-		return older
-	case older.named() && normal.named():
-		if older.namedBy > normal.namedBy || older.namedBy == normal.namedBy && normal.source == "seed" {
-			row = older
-		}
-		row.confirmations = older.confirmations + normal.confirmations - both(older, normal)
-		row = row.with(slices.Concat(older.confirmers[:older.counted], normal.confirmers[:normal.counted])...)
-		row.confirmedBy = max(older.confirmedBy, normal.confirmedBy)
-	case older.named() && (older.namedBy > normal.namedBy || normal.namedBy == 0):
-		row = older
-	}
-	row.namedBy = max(older.namedBy, normal.namedBy)
-	return row
-}
-
-// both is how many events both rows remember.
-func both(a, b entry) (n int64) {
-	for event := 1; event <= aliasEvents; event++ {
-		if a.has(event) && b.has(event) {
-			n++
-		}
-	}
-	return n
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,18 +18,19 @@ import (
 )
 
 // aliasStory has a few scopes, with one phrase in each. Most scopes begin with
-// older spellings, which Adopt and other writes bring into the normal form.
+// older spellings, which Backfill brings into the normal form.
 type aliasStory struct {
 	w      *world
 	stores []*alias.Store
 	scopes int
+	began  map[string]row // what a scope began with, gathered
 }
 
 // aliasEvents is the number of events. A greater number is a later event.
 const aliasEvents = 16
 
 func newAlias(w *world) story {
-	a := &aliasStory{w: w}
+	a := &aliasStory{w: w, began: map[string]row{}}
 	for _, c := range w.callers {
 		store, err := alias.New(c.client, "homeops", &alias.Config{Now: c.now, NoCache: true})
 		if err != nil {
@@ -72,13 +74,14 @@ func (a *aliasStory) scope() string {
 func (a *aliasStory) found(scope string) {
 	var book phrase
 	for i := range book {
-		if a.w.rnd.IntN(3) > 0 {
+		if a.w.rnd.IntN(3) > 0 == (i > 0) { // mostly without a row in normal form
 			book[i] = a.older()
 			a.write(scope, spellings[i], book[i])
 		}
 	}
 	if book != (phrase{}) {
 		a.w.happened("ALIAS#"+scope, olderBook{book}, nil)
+		a.began["ALIAS#"+scope] = a.w.rows()["ALIAS#"+scope]
 	}
 }
 
@@ -184,17 +187,21 @@ func (a *aliasStory) next(c *caller) *call {
 			return a.seen(a.stores[c.id].Get(ctx, scope, spellings[1]))
 		})
 	case 2:
-		if a.w.rnd.IntN(2) == 0 {
-			return a.disown(c, scope, fmt.Sprint(a.w.rnd.IntN(3)), false)
+		return a.disown(c, scope, fmt.Sprint(a.w.rnd.IntN(3)), false)
+	case 3:
+		scanned := a.w.rows()
+		if a.w.rnd.IntN(3) == 0 {
+			scanned = a.began // the Scan lags
 		}
-		return a.adopt(c, scope)
+		if call := a.backfill(c, scope, 1+a.w.rnd.IntN(2), scanned["ALIAS#"+scope]); call != nil {
+			return call
+		}
 	}
 	in := writes{verb: pick(a.w.rnd, []string{"Put", "Correct", "Confirm", "Confirm", "Forget"}), event: 1 + a.w.rnd.IntN(aliasEvents)}
 	if in.verb != "Forget" {
 		in.name = a.name()
 	}
 	return a.call(c, scope, in, func(ctx context.Context) any {
-		c.current().op = "UpdateItem" // not the adoption before it
 		out, err := a.send(ctx, c, scope, in)
 		if owned, ok := errors.AsType[*alias.TakenError](err); ok {
 			return taken{owned.Owner}
@@ -247,6 +254,8 @@ func (e entry) alias() any {
 
 func (*aliasStory) seen(found alias.Alias, ok bool, err error) any {
 	switch {
+	case err != nil && strings.HasSuffix(err.Error(), "its phrase is not in normal form, see Backfill"):
+		return unreadable{}
 	case err != nil:
 		return nil
 	case !ok:
@@ -261,32 +270,30 @@ func (a *aliasStory) resolve(c *caller, scope string) *call {
 	})
 }
 
-// adopt returns a call whose writes are moves of their own. Each row that it
-// leaves is a move, too: at some moment two rows had different names.
-func (a *aliasStory) adopt(c *caller, scope string) *call {
-	return a.call(c, scope, adopts{}, func(ctx context.Context) any {
-		part := c.current()
-		part.op = "none"
-		adopted, err := a.stores[c.id].Adopt(ctx, scope)
-		if did := a.w.arrived(part); adopted > did {
-			return fmt.Sprintf("adopted %d rows, and not %d", adopted, did)
+// backfill returns a call that moves a row of the scope, as it was read; nil if there
+// was no row under this spelling.
+func (a *aliasStory) backfill(c *caller, scope string, spelling int, all row) *call {
+	read, ok := all[spellings[spelling]].(*types.AttributeValueMemberM)
+	if !ok {
+		return nil
+	}
+	return a.call(c, scope, moves{spelling, phraseOf(all)[spelling]}, func(ctx context.Context) any {
+		move, _, err := a.stores[c.id].Backfill(read.Value)
+		if err != nil {
+			return err
 		}
-		left, ok := errors.AsType[*event.LeftoverError](err)
-		if err != nil && !ok {
+		_, err = c.client.TransactWriteItems(ctx, move)
+		if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok && slices.ContainsFunc(cancelled.CancellationReasons, failed) {
+			return duplicate{}
+		}
+		if err != nil {
 			return nil
 		}
-		var out leftover
-		if ok {
-			for _, l := range left.Leftovers {
-				at := slices.Index(spellings[:], l.Key)
-				owned, _ := errors.AsType[*alias.TakenError](l.Err)
-				out.spellings[at] = true
-				a.w.tells(part, leaves{at}, taken{owned.Owner})
-			}
-		}
-		return out
+		return created{}
 	})
 }
+
+func failed(reason types.CancellationReason) bool { return *reason.Code == "ConditionalCheckFailed" }
 
 // intrude erases a scope.
 func (a *aliasStory) intrude() {
@@ -307,7 +314,7 @@ func (a *aliasStory) intrude() {
 	}
 }
 
-// disown returns a call whose writes are moves of their own, as in adopt.
+// disown returns a call whose writes are moves of their own.
 func (a *aliasStory) disown(c *caller, scope, actor string, alone bool) *call {
 	return a.call(c, scope, disowns{actor, alone}, func(ctx context.Context) any {
 		c.current().op = "none"
@@ -322,10 +329,16 @@ func (a *aliasStory) disown(c *caller, scope, actor string, alone bool) *call {
 func (a *aliasStory) end() []*call {
 	var calls []*call
 	for i := range a.scopes {
-		scope := fmt.Sprint(i + 1)
-		calls = append(calls, a.resolve(a.w.callers[0], scope), a.adopt(a.w.callers[0], scope), a.resolve(a.w.callers[0], scope))
+		scope, c := fmt.Sprint(i+1), a.w.callers[0]
+		calls = append(calls, a.resolve(c, scope))
+		for spelling := range spellings {
+			if call := a.backfill(c, scope, spelling, a.w.rows()["ALIAS#"+scope]); spelling > 0 && call != nil {
+				calls = append(calls, call)
+			}
+		}
+		calls = append(calls, a.resolve(c, scope))
 		for actor := range 3 {
-			calls = append(calls, a.disown(a.w.callers[0], scope, fmt.Sprint(actor), true))
+			calls = append(calls, a.disown(c, scope, fmt.Sprint(actor), true))
 		}
 	}
 	return calls

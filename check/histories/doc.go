@@ -25,7 +25,7 @@
 //	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
 //	activity Record, RecordItems, Retract, OfEvent, Erase, EraseActor by an
 //	         index that lags, Backfill of an older system's rows
-//	alias    Put, Correct, Confirm, Forget, Adopt, Disown, Erase, Resolve, Get, beside
+//	alias    Put, Correct, Confirm, Forget, Disown, Erase, Resolve, Get, Backfill of
 //	         older spellings
 //	pattern  Observe, ObserveAll, Get, Erase
 //	ema      Observe, Get, Erase

@@ -100,8 +100,6 @@ func TestErrorsPageHasEachError(t *testing.T) {
 
 // notReturned are calls that can reach an error in the code and never return it.
 var notReturned = map[string]string{
-	// It is why an adoption that Forget begins leaves a row alone.
-	"alias.TakenError": "Forget",
 	// They replay the result that it holds.
 	"ledger.DoneError": "Do DoTx",
 }

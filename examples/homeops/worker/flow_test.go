@@ -356,8 +356,9 @@ func TestPriceOfAMessage(t *testing.T) {
 					t.Fatal(err)
 				}
 				b.meet()
-				at := b.now.Add(4 * time.Minute)
-				b.say(bo, "Hej") // has the phrases in memory
+				at := b.now.Add(8 * time.Minute)
+				b.now = b.now.Add(4 * time.Minute)
+				b.say(bo, "Hej") // reads the phrases into memory
 				if tc.cold {
 					b.restart()
 				}

@@ -107,7 +107,7 @@ func (c *checkpoint) counts() map[string]Counts {
 }
 
 func (c *Counts) add(o Counts) {
-	c.Rows, c.Older, c.Unreadable = c.Rows+o.Rows, c.Older+o.Older, c.Unreadable+o.Unreadable
+	c.Rows, c.Older, c.LeftAlone = c.Rows+o.Rows, c.Older+o.Older, c.LeftAlone+o.LeftAlone
 	c.Written, c.Changed = c.Written+o.Written, c.Changed+o.Changed
 	c.RCU, c.WCU = c.RCU+o.RCU, c.WCU+o.WCU
 }

@@ -22,7 +22,7 @@ func Command(ctx context.Context, args []string, env func(string) (string, bool)
 	o := Options{Log: log}
 	flags := flag.NewFlagSet("backfill", flag.ContinueOnError)
 	flags.SetOutput(log)
-	table := flags.String("table", "all", "the `table` to work on: activities, counters, ledger or all")
+	table := flags.String("table", "all", "the `table` to work on: activities, counters, ledger, phrases or all")
 	flags.IntVar(&o.Segments, "segments", 4, "how many parts of a table are read side by side, 1 to 100")
 	flags.IntVar(&o.Units, "units", 100, "capacity units a second, reads and writes together, 1 to 40000")
 	flags.StringVar(&o.Checkpoint, "checkpoint", "backfill.json", "`file` that a run with -write is resumed from; it contains keys of rows")
@@ -42,8 +42,8 @@ func Command(ctx context.Context, args []string, env func(string) (string, bool)
 	for _, t := range o.Tables {
 		if c, begun := done[t.Name]; begun {
 			cost := prices.Dollars(list.Regions[cfg.Region].DynamoDB.Of(c.RCU, c.WCU))
-			fmt.Fprintf(out, "%s: %d rows, %d lack something, %d unreadable; %d written, %d changed meanwhile; %g RCU, %g WCU, %s\n",
-				t.Name, c.Rows, c.Older, c.Unreadable, c.Written, c.Changed, c.RCU, c.WCU, cost)
+			fmt.Fprintf(out, "%s: %d rows, %d lack something, %d left alone; %d written, %d changed meanwhile; %g RCU, %g WCU, %s\n",
+				t.Name, c.Rows, c.Older, c.LeftAlone, c.Written, c.Changed, c.RCU, c.WCU, cost)
 		}
 	}
 	switch {
@@ -87,16 +87,19 @@ func (o *Options) fill(ctx context.Context, cfg config.Config, which string, res
 		return err
 	}
 	o.DB, o.Where = db.Client, db.Where
-	names := []string{"activities", "counters", "ledger"}
+	names := []string{"activities", "counters", "ledger", "phrases"}
 	for i, t := range []Table{
-		{a.Activities.Table(), a.Activities.Backfill}, {a.Limits.Table(), a.Limits.Backfill}, {a.Seen.Table(), seen.Backfill},
+		{Table: a.Activities.Table(), Backfill: a.Activities.Backfill},
+		{Table: a.Limits.Table(), Backfill: a.Limits.Backfill},
+		{Table: a.Seen.Table(), Backfill: seen.Backfill},
+		{Table: a.Phrases.Table(), Moves: []Move{a.Phrases.Backfill, a.Names.Backfill}},
 	} {
 		if which == names[i] || which == "all" {
 			o.Tables = append(o.Tables, t)
 		}
 	}
 	if o.Tables == nil {
-		return fmt.Errorf("-table: must be activities, counters, ledger or all, is %q", which)
+		return fmt.Errorf("-table: must be activities, counters, ledger, phrases or all, is %q", which)
 	}
 	return nil
 }

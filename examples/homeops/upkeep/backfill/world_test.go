@@ -78,6 +78,7 @@ func (w *world) tables() []backfill.Table {
 		{Table: w.Activities.Table(), Backfill: w.Activities.Backfill},
 		{Table: w.Limits.Table(), Backfill: w.Limits.Backfill},
 		{Table: w.Seen.Table(), Backfill: seen.Backfill},
+		{Table: w.Phrases.Table(), Moves: []backfill.Move{w.Phrases.Backfill, w.Names.Backfill}},
 	}
 }
 

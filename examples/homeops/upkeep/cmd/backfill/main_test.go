@@ -94,13 +94,14 @@ func (s *server) fill(t *testing.T, rows int) {
 		})
 		put("homeops-response-counters", map[string]types.AttributeValue{"chatId": str(fmt.Sprint(i)), "date": str("2026-03-29"), "count": num(2)})
 		put("QuillIdempotencyLedger", map[string]types.AttributeValue{"pk": str(fmt.Sprintf("ALOWARE:%d", i)), "seenAt": str("2026-03-15T12:00:01Z")})
+		put("homeops", map[string]types.AttributeValue{"pk": str("ALIAS#-1"), "sk": str(fmt.Sprint("Fras ", i)), "canonicalActivity": str("a#b")})
 	}
 }
 
 func (s *server) rows(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for _, table := range []string{"homeops-activities", "homeops-response-counters", "QuillIdempotencyLedger"} {
+	for _, table := range []string{"homeops-activities", "homeops-response-counters", "QuillIdempotencyLedger", "homeops"} {
 		pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{TableName: aws.String(table)})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(t.Context())
@@ -240,7 +241,7 @@ func TestKilled(t *testing.T) {
 				t.Errorf("%s: not done: %s", table, text)
 			}
 		}
-		if read != rows {
+		if moved := table == "homeops"; read < rows || read > rows && !moved { // the Scan may find what moved once more
 			t.Errorf("%s: the pages that are done have %d rows of %d", table, read, rows)
 		}
 	}
@@ -277,10 +278,10 @@ func TestCommand(t *testing.T) {
 	}
 	const dry = "nothing is written: the WCU are the most that -write takes, on rows up to 1 KB\n"
 	for _, tc := range []struct{ args, want string }{
-		{"-table=counters", "homeops-response-counters: 10 rows, 10 lack something, 0 unreadable; 0 written, 0 changed meanwhile; 2 RCU, 10 WCU, $0.00000697\n" + dry},
-		{"-table=counters -write", "homeops-response-counters: 10 rows, 10 lack something, 0 unreadable; 10 written, 0 changed meanwhile; 2 RCU, 10 WCU, $0.00000697\n"},
-		{"-table=counters -write", "homeops-response-counters: 10 rows, 10 lack something, 0 unreadable; 10 written, 0 changed meanwhile; 2 RCU, 10 WCU, $0.00000697\n"},
-		{"-table=counters", "homeops-response-counters: 10 rows, 0 lack something, 0 unreadable; 0 written, 0 changed meanwhile; 2 RCU, 0 WCU, $0.000000269\n" + dry},
+		{"-table=counters", "homeops-response-counters: 10 rows, 10 lack something, 0 left alone; 0 written, 0 changed meanwhile; 2 RCU, 10 WCU, $0.00000697\n" + dry},
+		{"-table=counters -write", "homeops-response-counters: 10 rows, 10 lack something, 0 left alone; 10 written, 0 changed meanwhile; 2 RCU, 10 WCU, $0.00000697\n"},
+		{"-table=counters -write", "homeops-response-counters: 10 rows, 10 lack something, 0 left alone; 10 written, 0 changed meanwhile; 2 RCU, 10 WCU, $0.00000697\n"},
+		{"-table=counters", "homeops-response-counters: 10 rows, 0 lack something, 0 left alone; 0 written, 0 changed meanwhile; 2 RCU, 0 WCU, $0.000000269\n" + dry},
 	} {
 		if code, out, log := run(env, strings.Fields(tc.args)...); code != 0 || out != tc.want {
 			t.Errorf("%s: exit %d\n%s%s", tc.args, code, out, log)
@@ -302,7 +303,7 @@ func TestCommand(t *testing.T) {
 		{nil, "", "DYNAMO_ENDPOINT: must be set if there are no AWS credentials"},
 		{map[string]string{"DYNAMO_ENDPOINT": "localhost:8000"}, "", "DYNAMO_ENDPOINT: must be a URL"},
 		{map[string]string{"AWS_ACCESS_KEY_ID": "AKIA"}, "", "AWS_ACCESS_KEY_ID: must be set together with AWS_SECRET_ACCESS_KEY"},
-		{env, "-table=messages", "-table: must be activities, counters, ledger or all, is \"messages\""},
+		{env, "-table=messages", "-table: must be activities, counters, ledger, phrases or all, is \"messages\""},
 		{env, "-segments=0", "-segments: must be 1 to 100, is 0"},
 		{env, "-segments=101", "-segments: must be 1 to 100, is 101"},
 		{env, "-units=0", "-units: must be 1 to 40000, is 0"},
