@@ -107,15 +107,16 @@ func TestTurn(t *testing.T) {
 	})
 }
 
-// A wait that is cancelled gives its turn back, although its context is over.
+// A wait that is cancelled gives its turn back, although its context is over, unless the
+// turn is that of another call with the same event.
 func TestCancelledWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := inBubble(t, limit.Config{})
 		granted(t, e.Store, 5, ask(1))
-		stands := e.row(t)["t_rps"]
-		a := ask(3, waiting(time.Minute), of(recordtest.Event(t, time.Now(), "turn")))
-		for range 2 { // the second is a Duplicate, and not its own to give back
+		cancelled := func(a limit.Take) {
+			t.Helper()
+			stands := e.row(t)["t_rps"]
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(10*time.Millisecond, cancel)
 			if g, err := e.Take(ctx, a); g.OK || !errors.Is(err, context.Canceled) {
@@ -124,7 +125,20 @@ func TestCancelledWait(t *testing.T) {
 			if after := e.row(t)["t_rps"]; !same(stands, after) {
 				t.Errorf("%v became %v", stands, after)
 			}
-			a = ask(3, waiting(time.Minute))
+		}
+		for _, ev := range []event.Event{{}, recordtest.Event(t, time.Now(), "turn")} {
+			cancelled(ask(3, waiting(time.Minute), of(ev)))
+		}
+		other := ask(3, waiting(time.Minute), of(recordtest.Event(t, time.Now(), "other")))
+		waits := make(chan error)
+		go func() {
+			_, err := e.Take(t.Context(), other)
+			waits <- err
+		}()
+		synctest.Wait()
+		cancelled(other)
+		if err := <-waits; err != nil {
+			t.Error(err)
 		}
 	})
 }
