@@ -20,8 +20,9 @@
 //	         fails, is cancelled or completes its claim in a transaction;
 //	         DoTx's actions may be refused. What is charged under Claim.Event
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
-//	         Erase beside writers, Backfill; TakeItem, AdjustItem and RefundItem, sent again until their outcome
-//	         is known
+//	         Erase beside writers, Backfill; TakeItem, AdjustItem and RefundItem, sent again
+//	         until their outcome is known; in days, hours, weeks and months, of zones whose
+//	         clocks have just changed
 //	limit    Take of two limits, Settle; by clocks that differ, and from memory
 //	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
 //	activity Record, RecordItems, Retract, OfEvent, Delete, Erase, EraseActor by an
