@@ -103,6 +103,10 @@ func TestTakeAll(t *testing.T) {
 	bob := all(1)
 	bob[0].Take.Key, bob[1].Take.Key = "bob", "bob"
 	step("refunded, and nothing else", bob, "open open refunded", 1, [3]int64{2, 2, 1})
+	elsewhere := store("limits", counter.Day)
+	step("one key and day in two tables", []counter.TakeOf{
+		takeOf(elsewhere, "acme", message(t, noon, 4)), takeOf(days, "acme", message(t, noon, 4)),
+	}, "created created", 1, [3]int64{2, 2, 2})
 }
 
 // A reply that is lost is not a refusal, and a conflict is sent again.

@@ -45,7 +45,8 @@ func windows(t *testing.T, zone tzclock.Zone) func(w counter.Window, at time.Tim
 }
 
 // Around changes of clocks and ends of years: an hour of Stockholm that comes twice is
-// two windows, half an hour of Lord Howe is a window, and the week is that of ISO 8601.
+// two windows, half an hour of Lord Howe and of Pyongyang is a window, and the week is
+// that of ISO 8601.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -64,6 +65,7 @@ func TestWindows(t *testing.T) {
 		{"Australia/Lord_Howe", counter.Hour, "2026-04-04T15:10:00Z", "2026-04-05T01+1030", "2026-04-04T15:00:00Z", "2026-04-04T15:30:00Z"},
 		{"Australia/Lord_Howe", counter.Hour, "2026-04-04T14:50:00Z", "2026-04-05T01+1100", "2026-04-04T14:00:00Z", "2026-04-04T15:00:00Z"},
 		{"Australia/Lord_Howe", counter.Hour, "2026-10-03T15:40:00Z", "2026-10-04T02+1100", "2026-10-03T15:30:00Z", "2026-10-03T16:00:00Z"},
+		{"Asia/Pyongyang", counter.Hour, "2018-05-04T14:40:00Z", "2018-05-04T23+0830", "2018-05-04T14:30:00Z", "2018-05-04T15:00:00Z"},
 		{"UTC", counter.Week, "2026-11-23T00:00:00Z", "2026-W48", "2026-11-23T00:00:00Z", "2026-11-30T00:00:00Z"},
 		{"UTC", counter.Week, "2027-01-03T12:00:00Z", "2026-W53", "2026-12-28T00:00:00Z", "2027-01-04T00:00:00Z"},
 		{"UTC", counter.Week, "2024-12-30T00:00:00Z", "2025-W01", "2024-12-30T00:00:00Z", "2025-01-06T00:00:00Z"},

@@ -50,12 +50,12 @@ func (s *counterStory) backfilled(stood countedDay, m *move) (countedDay, bool) 
 	return stood, lacked && num(m.row, "ttl") == s.expiry(m.key).Unix() && num(m.row, "count") == stood.used
 }
 
-// older counts as an older system does, in a new row.
-func (c *counterStory) older(key string) {
+// count counts as an older system does, in a new row.
+func (c *counterStory) count(key string) {
 	in := olderDay{1 + c.w.rnd.Int64N(2)}
 	_, err := c.w.raw.PutItem(context.Background(), &dynamodb.PutItemInput{
 		TableName: aws.String("limits"), ConditionExpression: aws.String("attribute_not_exists(chatId)"),
-		Item: row{"chatId": s("chat"), "date": s(c.days[key].Format(time.DateOnly)), "count": n(in.used)},
+		Item: row{"chatId": s("chat"), "date": s(c.windows[key].name), "count": n(in.used)},
 	})
 	if err == nil {
 		c.bare = key

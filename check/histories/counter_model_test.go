@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/homeops/ddbpatterns/counter"
 )
 
-// countedDay is a row of the counter.
+// countedDay is a row of the counter, of a day or another window.
 type countedDay struct {
 	stands   bool
 	bare     bool // without a TTL, by an older system
@@ -44,7 +42,7 @@ type (
 	unkeyed   struct{ weight int64 }
 	counts    struct{}
 	lowers    struct{ by int64 } // another system does
-	erasesAll struct{}           // a call, of all days
+	erasesAll struct{}           // a call, of all windows
 	erasure   struct{}           // what it does to one
 )
 
@@ -304,7 +302,7 @@ func (s *counterStory) held(known counted, event int64, stood countedDay, m *mov
 
 const counterSkew = 10 * time.Minute
 
-// expiry is when the row of a key and day is forgotten.
+// expiry is when the row of a key and window is forgotten.
 func (s *counterStory) expiry(key string) time.Time {
-	return s.days[key].AddDate(0, 0, 1).Add(counter.Retention)
+	return s.windows[key].end.Add(s.retention)
 }

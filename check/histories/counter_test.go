@@ -16,36 +16,43 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/schema"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// counterStory is about limits on few events, of today and of a day whose rows
-// expire during the history.
+// counterStory is about limits on few events, of the present window, of the one before
+// and of one whose rows expire during the history.
 type counterStory struct {
-	w      *world
-	stores []*counter.Store
-	most   int64
-	days   map[string]time.Time // by key of the history: when the day begins
-	keys   []string             // keys of days
-	weight [mostEvents]int64
+	w         *world
+	stores    []*counter.Store
+	most      int64
+	windows   map[string]window // by key of the history
+	keys      []string          // keys of windows
+	older     bool              // an older system writes rows, which are of days
+	retention time.Duration
+	weight    [mostEvents]int64
 
 	erasures []finished
 	bare     string // the key of the last row of an older system
 }
 
 func newCounter(w *world) story {
-	s := &counterStory{w: w, most: 4 + w.rnd.Int64N(6), days: map[string]time.Time{}}
-	today := epoch.Truncate(24 * time.Hour)
-	for _, day := range []time.Time{today, today.AddDate(0, 0, -7)}[:1+w.rnd.IntN(2)] {
-		key := "chat " + day.Format(time.DateOnly)
-		s.keys, s.days[key] = append(s.keys, key), day
+	s := &counterStory{w: w, most: 4 + w.rnd.Int64N(6), windows: map[string]window{}}
+	in, kind := pick(w.rnd, places), counter.Window(max(0, w.rnd.IntN(6)-2)) // half of them days
+	w.now, s.older = in.now, kind == counter.Day
+	now := windowOf(kind, in.zone, w.now)
+	before := windowOf(kind, in.zone, now.start.Add(-1))
+	gone := windowOf(kind, in.zone, windowOf(kind, in.zone, w.now.Add(-13*12*time.Hour)).start.Add(-1))
+	s.retention = w.now.Add(12 * time.Hour).Sub(gone.end) // at least seven days
+	for _, of := range []window{now, pick(w.rnd, []window{before, gone})}[:1+w.rnd.IntN(2)] {
+		of.near = of.end.Before(w.now.Add(55 * time.Minute))
+		key := "chat " + of.name
+		s.keys, s.windows[key] = append(s.keys, key), of
 	}
 	for i := range s.weight {
 		s.weight[i] = 1 + w.rnd.Int64N(3)
 	}
 	for _, c := range w.callers {
-		store, err := counter.New(c.client, "limits", tzclock.UTC, &counter.Config{
-			Now: c.now, Rand: c.random, MaxRecorded: int(s.most), MaxSkew: counterSkew,
+		store, err := counter.New(c.client, "limits", in.zone, &counter.Config{
+			Now: c.now, Rand: c.random, MaxRecorded: int(s.most), MaxSkew: counterSkew, Window: kind, Retention: s.retention,
 		})
 		if err != nil {
 			panic(err)
@@ -72,9 +79,14 @@ func (*counterStory) keen(*caller) bool   { return false }
 func (*counterStory) waited(*flight) bool { return false }
 func (s *counterStory) wrong() string     { return "" }
 
-// event returns the n-th event of a day.
-func (s *counterStory) event(day time.Time, n int64) event.Event {
-	ev, err := event.New(day.Add(time.Duration(n)*time.Minute), "chat", fmt.Sprint(n))
+// event returns the n-th event of a window: after its start, or before its end if that is
+// not far ahead.
+func (s *counterStory) event(of window, n int64) event.Event {
+	at := of.start.Add(time.Duration(n) * time.Minute)
+	if n%2 == 1 && of.near {
+		at = of.end.Add(-time.Millisecond - time.Duration(n)*time.Minute)
+	}
+	ev, err := event.New(at, "chat", fmt.Sprint(n))
 	if err != nil {
 		panic(err)
 	}
@@ -83,8 +95,11 @@ func (s *counterStory) event(day time.Time, n int64) event.Event {
 
 // nonce returns what a row says about the writer of the event's entry.
 func (s *counterStory) nonce(r row, n int64) string {
-	day := s.days[s.keyOf(r)]
-	_, nonce, _ := strings.Cut(str(r, "e_"+s.event(day, n).String()), "~")
+	of, known := s.windows[s.keyOf(r)]
+	if !known {
+		return ""
+	}
+	_, nonce, _ := strings.Cut(str(r, "e_"+s.event(of, n).String()), "~")
 	return nonce
 }
 
@@ -98,7 +113,7 @@ func (s *counterStory) next(c *caller) *call {
 	if s.w.rnd.IntN(25) == 0 {
 		weight++
 	}
-	on := s.event(s.days[key], ev)
+	on := s.event(s.windows[key], ev)
 	store := s.stores[c.id]
 	call := &call{caller: c, key: key}
 	switch roll := s.w.rnd.IntN(100); {
@@ -109,7 +124,7 @@ func (s *counterStory) next(c *caller) *call {
 			if in.tx {
 				return s.takeItem(ctx, call, take)
 			}
-			return grantOf(store.Take(ctx, take))
+			return s.grantOf(key)(store.Take(ctx, take))
 		}
 	case roll < 52:
 		in := adjusts{ev, weight, 1 + s.w.rnd.Int64N(4), s.cap(), roll < 45}
@@ -118,12 +133,12 @@ func (s *counterStory) next(c *caller) *call {
 			if in.tx {
 				return s.adjustItem(ctx, call, adjust)
 			}
-			return grantOf(store.Adjust(ctx, adjust))
+			return s.grantOf(key)(store.Adjust(ctx, adjust))
 		}
 	case roll < 60:
 		call.in, call.do = adds{ev, weight}, func(ctx context.Context) any {
 			t, err := store.Add(ctx, counter.Add{Key: "chat", Event: on, Weight: weight})
-			return total(t, err)
+			return s.total(key)(t, err)
 		}
 	case roll < 85:
 		if s.w.rnd.IntN(4) == 0 { // a weight that it may have been settled to
@@ -135,7 +150,7 @@ func (s *counterStory) next(c *caller) *call {
 			if in.tx {
 				return s.refundItem(ctx, call, refund)
 			}
-			return total(store.Refund(ctx, refund))
+			return s.total(key)(store.Refund(ctx, refund))
 		}
 	case roll < 88:
 		call.in, call.do = unkeyed{weight}, s.unkeyed(call, store, weight)
@@ -160,7 +175,7 @@ func (s *counterStory) takeItem(ctx context.Context, call *call, take counter.Ta
 	if err != nil {
 		return said(nil, err)
 	}
-	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return grantOf(item.Outcome(reason)) })
+	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return s.grantOf(call.key)(item.Outcome(reason)) })
 }
 
 func (s *counterStory) adjustItem(ctx context.Context, call *call, adjust counter.Adjust) any {
@@ -168,7 +183,7 @@ func (s *counterStory) adjustItem(ctx context.Context, call *call, adjust counte
 	if err != nil {
 		return said(nil, err)
 	}
-	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return grantOf(item.Outcome(reason)) })
+	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return s.grantOf(call.key)(item.Outcome(reason)) })
 }
 
 func (s *counterStory) refundItem(ctx context.Context, call *call, refund counter.Refund) any {
@@ -176,7 +191,7 @@ func (s *counterStory) refundItem(ctx context.Context, call *call, refund counte
 	if err != nil {
 		return said(nil, err)
 	}
-	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return total(item.Outcome(reason)) })
+	return inTransaction(ctx, call, item.Item, func(reason types.CancellationReason) any { return s.total(call.key)(item.Outcome(reason)) })
 }
 
 // inTransaction sends the item together with an effect. It sends it unchanged up to
@@ -206,50 +221,18 @@ func (s *counterStory) unkeyed(call *call, store *counter.Store, weight int64) f
 	return func(ctx context.Context) any {
 		p := call.caller.current()
 		p.once = true
-		t, err := store.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "chat", At: s.days[call.key].Add(time.Hour), Weight: weight})
+		t, err := store.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "chat", At: s.windows[call.key].start.Add(time.Minute), Weight: weight})
 		if err != nil && !errors.Is(err, event.ErrUnknownOutcome) && s.w.written(p) != nil {
 			return fmt.Errorf("it counted, and said %w", err) // a model never accepts that
 		}
-		return total(t, err)
+		return s.total(call.key)(t, err)
 	}
-}
-
-func grantOf(g counter.Grant, err error) any {
-	if left := max(0, g.Cap-max(0, g.Used)); g.Remaining != left || g.Refused() && (g.OK || err != nil) {
-		return fmt.Errorf("%+v, %w: wrong in itself", g, err) // a model never accepts that
-	}
-	return said(tally{g.OK, g.Refused(), g.Outcome == event.Created, g.Outcome == event.Duplicate, g.Refunded, g.Used}, err)
-}
-
-func total(t counter.Total, err error) any {
-	return said(tally{created: t.Outcome == event.Created, duplicate: t.Outcome == event.Duplicate, refunded: t.Refunded, used: t.Used}, err)
-}
-
-// said returns the answer, or the answer in the error, or nil.
-func said(out any, err error) any {
-	var weight *counter.WeightError
-	switch {
-	case err == nil:
-		return out
-	case errors.Is(err, event.ErrTooOld):
-		return tooOld{}
-	case errors.Is(err, counter.ErrFull):
-		return full{}
-	case errors.Is(err, counter.ErrNotFound):
-		return notFound{}
-	case errors.Is(err, counter.ErrBelowZero):
-		return belowZero{}
-	case errors.As(err, &weight):
-		return otherWeight{weight.Recorded}
-	case strings.Contains(err.Error(), "no known reason"): // a refusal that the package does not understand
-		return err // a model never accepts that
-	}
-	return nil
 }
 
 func (s *counterStory) read(c *caller, key string) *call {
+	at := pick(s.w.rnd, []time.Time{s.windows[key].start, s.windows[key].end.Add(-1)})
 	return &call{caller: c, key: key, in: counts{}, do: func(ctx context.Context) any {
-		count, err := s.stores[c.id].Get(ctx, "chat", s.days[key])
+		count, err := s.stores[c.id].Get(ctx, "chat", at)
 		if err != nil {
 			return nil
 		}
@@ -260,14 +243,16 @@ func (s *counterStory) read(c *caller, key string) *call {
 // intrude lowers a count as another system, now and then below zero.
 func (c *counterStory) intrude() {
 	key := pick(c.w.rnd, c.keys)
-	c.older(key)
+	if c.older {
+		c.count(key)
+	}
 	by := 1 + c.w.rnd.Int64N(3)
 	least := by
 	if c.w.rnd.IntN(3) == 0 {
 		least = -10
 	}
 	_, err := c.w.raw.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
-		TableName: aws.String("limits"), Key: row{"chatId": s("chat"), "date": s(c.days[key].Format(time.DateOnly))},
+		TableName: aws.String("limits"), Key: row{"chatId": s("chat"), "date": s(c.windows[key].name)},
 		UpdateExpression: aws.String("ADD #count :by"), ConditionExpression: aws.String("#count >= :least"),
 		ExpressionAttributeNames:  map[string]string{"#count": "count"},
 		ExpressionAttributeValues: row{":by": n(-by), ":least": n(least)},
@@ -277,7 +262,7 @@ func (c *counterStory) intrude() {
 	}
 }
 
-// erase erases all days, while others write. The world notes what its requests
+// erase erases all windows, while others write. The world notes what its requests
 // delete.
 func (s *counterStory) erase(c *caller) *call {
 	stood := slices.Sorted(maps.Keys(s.w.rows()))

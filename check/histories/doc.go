@@ -15,12 +15,14 @@
 //
 //	ledger   MarkSeen; MarkItem, anywhere in a transaction that may be refused; Claim, Do and
 //	         DoTx, which may wait for the key, and may first read a table that lags; Renew,
-//	         Release, Complete, Fail, Resume, Get; Reopen, Erase, Forget and Backfill. Do's
-//	         work returns, fails, is cancelled or completes its claim in a transaction;
+//	         Release, Complete, Fail, Resume, Get; Reopen, Erase, Forget and Backfill; Hold,
+//	         and CheckItem beside what only the holder of a key may write. Do's work returns,
+//	         fails, is cancelled or completes its claim in a transaction;
 //	         DoTx's actions may be refused. What is charged under Claim.Event
 //	counter  Take, Add, Adjust, Refund, one that may come first too, AddUnkeyed, Get,
-//	         Erase beside writers, Backfill; TakeItem, AdjustItem and RefundItem, sent again until their outcome
-//	         is known
+//	         Erase beside writers, Backfill; TakeItem, AdjustItem and RefundItem, sent again
+//	         until their outcome is known; in days, hours, weeks and months, of zones whose
+//	         clocks have just changed
 //	limit    Take of two limits, Settle; by clocks that differ, and from memory
 //	message  Save, SaveItem, Get, Erase, EraseActor by an index that lags
 //	activity Record, RecordItems, Retract, OfEvent, Erase, EraseActor by an

@@ -72,6 +72,9 @@ func (wk *work) work(ctx context.Context, claim *ledger.Claim) (value string, er
 	during.long = true
 	roll, ok := wk.caller.wait(ctx, wk.heedless)
 	ends := settles{what: "Fail", claim: g, text: wk.text}
+	if wk.lock && roll < 70 {
+		wk.guard(ctx, during)
+	}
 	switch {
 	case wk.lock:
 		ends.what, ends.text, err = "Release", "", ctx.Err()

@@ -32,7 +32,7 @@ type (
 	}
 	// settles is what the holder of a part's claim does.
 	settles struct {
-		what    string // Renew, Release, Complete, Fail; Work, GiveUp and Transact under Do and DoTx
+		what    string // Renew, Release, Complete, Fail, Check; Work, GiveUp and Transact under Do and DoTx
 		claim   *grant
 		text    string // result or error
 		forever bool   // a permanent error
@@ -257,6 +257,9 @@ func (s *ledgerStory) answers(stood ledgerRow, m *move, now time.Time) bool {
 	case settles:
 		if m.out == (refused{}) {
 			return !stood.heldBy(in.claim)
+		}
+		if in.what == "Check" && m.out == (held{}) { // it changes nothing
+			return stood.heldBy(in.claim)
 		}
 		return m.out == settled(stood, in)
 	case reopens:

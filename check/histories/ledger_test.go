@@ -34,6 +34,8 @@ type ledgerStory struct {
 	seen     []ledger.Record // by operators
 	results  int
 
+	guards map[string]int64 // how often somebody wrote below a key
+
 	release func() // of the reads that are held, nil if they follow the table
 	heldAt  int64  // when they began to be held, or long after the end
 
@@ -57,7 +59,7 @@ type grant struct {
 const effects = "effects"
 
 func newLedger(w *world) story {
-	s := &ledgerStory{w: w, attempts: 3 + w.rnd.Int64N(3), forgets: w.rnd.IntN(2) == 0, charged: map[string]bool{}, heldAt: 1 << 62}
+	s := &ledgerStory{w: w, attempts: 3 + w.rnd.Int64N(3), forgets: w.rnd.IntN(2) == 0, charged: map[string]bool{}, guards: map[string]int64{}, heldAt: 1 << 62}
 	var err error
 	if s.spent, err = counter.New(w.raw, "spent", tzclock.UTC, &counter.Config{Now: w.clock}); err != nil {
 		panic(err)
@@ -145,8 +147,10 @@ func (s *ledgerStory) next(c *caller) *call {
 		return s.forget(c)
 	case roll == 35 && !s.forgets:
 		return s.erase(c, key)
-	case roll < 75 && len(mine) > 0:
+	case roll < 70 && len(mine) > 0:
 		return s.settle(pick(s.w.rnd, mine))
+	case roll < 75 && len(mine) > 0:
+		return s.check(pick(s.w.rnd, mine))
 	}
 	req := s.request(key, payload)
 	return s.claiming(c, req, func(ctx context.Context) any {
@@ -356,7 +360,8 @@ func (l *ledgerStory) intrude() {
 	}
 }
 
-// wrong names two callers that both believe that they hold a key.
+// wrong names two callers that both believe that they hold a key, or a key below which
+// somebody wrote who did not hold it.
 func (s *ledgerStory) wrong() string {
 	for i, a := range s.grants {
 		for _, b := range s.grants[:i] {
@@ -365,7 +370,7 @@ func (s *ledgerStory) wrong() string {
 			}
 		}
 	}
-	return ""
+	return s.unguarded()
 }
 
 func (g *grant) believes() bool {
@@ -396,7 +401,7 @@ func (w *world) effectsOnce() string {
 	}
 	for _, item := range out.Items {
 		key := str(item, "pk")
-		if strings.HasPrefix(key, gatePrefix) {
+		if strings.HasPrefix(key, gatePrefix) || strings.HasPrefix(key, guardPrefix) {
 			continue
 		}
 		if got := num(item, "times"); got != want[key] {

@@ -134,6 +134,7 @@ func (w *world) run(ctx context.Context) error {
 	w.finish(nil)
 	for range 3 {
 		w.late()
+		w.turn()
 	}
 	w.finish(w.story.end())
 	return nil
