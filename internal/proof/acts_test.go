@@ -57,7 +57,7 @@ func transacted(was, is rows, now time.Time) error {
 	return ledgerStep(false)(was, is, now)
 }
 
-// locks writes under a lock, which one of them renews twice before: the fence, in another row, which has no
+// locks writes under a lock, which one of them renews before: the fence, in another row, which has no
 // condition of its own.
 func locks(name string, wait time.Duration) call {
 	return call{name, func(ctx context.Context, p process) string {
@@ -69,7 +69,7 @@ func locks(name string, wait time.Duration) call {
 			p.note("holds %d", fence)
 			ctx = context.WithoutCancel(ctx)
 			if name == "Renews" { // and hears nothing, as one that was stopped
-				_, _ = c.Renew(ctx), c.Renew(ctx)
+				_ = c.Renew(ctx)
 			}
 			return underLock(ctx, p, c)
 		})

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -258,7 +261,11 @@ func TestLedger(t *testing.T) {
 	renew := call{"Renew", func(ctx context.Context, p process) string {
 		c, err := keys(p).Claim(ctx, ledger.Request{Key: "ORDER:1", Payload: []byte("a")})
 		return worked(ctx, p, c, err, func(ctx context.Context, c *ledger.Claim) (string, error) {
-			return fmt.Sprint("renewed ", c.Fence, " ", p.now().Add(lease).UnixMilli()), c.Renew(ctx)
+			told := fmt.Sprint("renewed ", c.Fence, " ", p.now().Add(lease).UnixMilli())
+			if err := c.Renew(ctx); err != nil {
+				return told, err
+			}
+			return told, c.Renew(ctx) // may be overtaken by the first
 		})
 	}}
 	resume := call{"Resume", func(ctx context.Context, p process) string {
@@ -333,7 +340,14 @@ func TestLedger(t *testing.T) {
 	locked.calls = [][]call{{locks("Lock1", 0), locks("Lock2", 0)}, {locks("Renews", 0), hold}, {locks("Lock1", 0), waits}, {locks("Lock1", 0), fail}, {locks("Lock1", 0), locks("Lock2", 0), release}}
 	t.Run("locked", locked.prove)
 	often := locked // no number of attempts ends a lock
-	often.starts = []starting{{name: "locked thrice", seeds: before(locks("Lock3", 0), locks("Lock4", 0), locks("Lock5", 0))}}
+	thrice := call{"Thrice", func(ctx context.Context, p process) string {
+		_, err := p.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String("ledger"), Key: row{"pk": text("ORDER:1")},
+			UpdateExpression: aws.String("SET attempts = :three"), ExpressionAttributeValues: row{":three": number(3)},
+		})
+		return finished(err)
+	}}
+	often.starts = []starting{{name: "locked thrice", state: "failed", seeds: before(fail, thrice)}}
 	often.calls = often.calls[:1]
 	often.told = func(c call, told string, now rows) error {
 		if told == ledger.ErrTooManyAttempts.Error() {
