@@ -149,9 +149,9 @@ func TestExact(t *testing.T) {
 				n++
 			}
 		}
-		for key, r := range is { // the record has the clock of the write
+		for key, r := range is { // the record has the clock of the write; with Next, of its last try
 			counted := must(time.Parse(time.RFC3339, str(record, "updatedAt")))
-			if was[key] == nil && r["by"] != nil && counted.Unix() > num(r, "ttl")-int64(skewOfExact/time.Second) {
+			if was[key] == nil && r["add"] != nil && counted.Unix() > num(r, "ttl")-int64(skewOfExact/time.Second) {
 				return fmt.Errorf("an event was counted at %v, when its row may have expired", counted)
 			}
 		}
