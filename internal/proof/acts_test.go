@@ -63,15 +63,17 @@ func locks(name string, wait time.Duration) call {
 	return call{name, func(ctx context.Context, p process) string {
 		req := order()
 		req.Holder, req.WaitUpTo = name, wait
+		var fence int64
 		err := ledger.Hold(ctx, keys(p).Store, req, func(ctx context.Context, c *ledger.Claim) error {
-			p.note("holds %d", c.Fence)
+			fence = c.Fence
+			p.note("holds %d", fence)
 			ctx = context.WithoutCancel(ctx)
 			if name == "Renews" { // and hears nothing, as one that was stopped
 				_ = c.Renew(ctx)
 			}
 			return underLock(ctx, p, c)
 		})
-		return claimed(err, "locked")
+		return claimed(err, fmt.Sprint("failed ", fence)) // given up, as by Fail
 	}}
 }
 

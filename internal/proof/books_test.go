@@ -118,13 +118,21 @@ func TestMessage(t *testing.T) {
 		starts: []starting{
 			{name: "absent"},
 			{name: "saved", seeds: before(save("old", time.Hour))},
-			{name: "expired", seeds: []seed{ago(24*time.Hour, save("old", 24*time.Hour))}},
+			{name: "expired", seeds: []seed{ago(24*time.Hour+time.Minute, save("old", 24*time.Hour+time.Minute))}},
 		},
 		calls: [][]call{{save("a", time.Hour), save("b", time.Hour)}, {save("a", time.Hour), erase}, {erase, erase.again()}, {save("a", time.Hour), save("b", time.Hour), erase}},
 		step: func(was, is rows, now time.Time) error {
 			for key, old := range was {
 				if r := is[key]; r != nil && str(r, "text") != str(old, "text") && now.Unix() < num(old, "ttl") {
 					return fmt.Errorf("the message %q was replaced by %q", str(old, "text"), str(r, "text"))
+				}
+			}
+			return nil
+		},
+		told: func(c call, told string, now rows) error {
+			for _, r := range now {
+				if taken(told) && num(r, "ttl") <= start.Unix() {
+					return fmt.Errorf("%s was told %s, and the message has expired", c.name, told)
 				}
 			}
 			return nil
@@ -161,6 +169,8 @@ func TestActivity(t *testing.T) {
 			r := is[key]
 			gone, goes := old["retractedAt"] != nil, r["retractedAt"] != nil
 			switch {
+			case str(r, "createdAt") != str(old, "createdAt") && str(r, "createdAt") >= time.Unix(num(r, "ttl"), 0).UTC().Format(time.RFC3339):
+				return errors.New("what had expired was recorded")
 			case now.Unix() >= num(old, "ttl"):
 			case r == nil, gone && str(r, "retractedAt") != str(old, "retractedAt"), !goes && str(r, "activity") != str(old, "activity"):
 				return fmt.Errorf("%s became %s", str(old, "activity")+str(old, "retractedAt"), str(r, "activity")+str(r, "retractedAt"))
@@ -181,7 +191,18 @@ func TestActivity(t *testing.T) {
 			}
 			return nil
 		},
-		calls: [][]call{{record("a"), record("b")}, {record("a"), record("a").again()}, {record("a"), retract("Tombstone", true)}, {record("a"), retract("Retract", false)}, {retract("Retract", false), retract("Tombstone", true)}, {record("a"), record("b"), retract("Retract", false)}},
+		calls: [][]call{{record("a"), record("b")}, {record("a"), record("a").again()}, {record("a"), retract("Tombstone", true)}, {retract("Retract", false), retract("Tombstone", true)}},
 	}
 	s.prove(t)
+	standing := *s // without a tombstone, only what stands is retracted
+	standing.calls = [][]call{{record("a"), retract("Retract", false)}, {record("a"), record("b"), retract("Retract", false)}}
+	standing.step = func(was, is rows, now time.Time) error {
+		for key, r := range is {
+			if was[key] == nil && r["retractedAt"] != nil {
+				return errors.New("nothing was retracted")
+			}
+		}
+		return step(was, is, now)
+	}
+	t.Run("standing", standing.prove)
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
 )
@@ -102,6 +105,10 @@ func steps(forgets, resumes bool, attempts int64) func(was, is rows, now time.Ti
 		switch {
 		case r == nil && !forgets:
 			return errors.New("the row went")
+		case r == nil && (num(old, "fence") > now.Add(clockOff-skew).UnixMilli() || state == "claimed" && now.Before(time.UnixMilli(num(old, "lease")).Add(skew-clockOff))):
+			return errors.New("the row went while its claim held, or before the time in its fence was past")
+		case then != "claimed" && r["lease"] != nil:
+			return fmt.Errorf("what is %s has a lease", then)
 		case r == nil, forgets && then == "done" && r["result"] == nil: // erased
 			return nil
 		case forgets && then == "failed" && num(r, "attempts") == 0: // reopened
@@ -163,8 +170,11 @@ func lapsed(r row, now time.Time) bool {
 
 // fresh judges what may follow a row that does not count: itself, or a new one.
 func fresh(old, r row) error {
-	if r == nil || old != nil && str(old, "claim") == str(r, "claim") {
+	switch {
+	case r == nil || old != nil && str(old, "claim") == str(r, "claim"):
 		return nil
+	case r["claim"] == nil:
+		return errors.New("a row that was gone came back")
 	}
 	if r["result"] != nil || str(r, "state") == "claimed" && num(r, "attempts") != 1 || num(r, "fence") < num(old, "fence") && str(r, "state") == "claimed" {
 		return errors.New("a new row has something of the old one, or a lower fence")
@@ -216,6 +226,9 @@ func ledgerNotes(forgets bool) func(from starting, notes []string, answers map[s
 		}
 		_, marks := answers["Mark1"]
 		_, both := answers["Mark2"]
+		if told, alone := answers["Reopen"], answers["Forget"]; alone != "" && certain && told == ledger.ErrChanged.Error() {
+			return errors.New("Reopen was told that another changed the row, and nobody did")
+		}
 		unseen := from.name == "absent" || from.name == "expired" || from.name == "expired, of an older system"
 		if marks && both && (first > 1 || certain && unseen && len(answers) == 2 && first != 1) {
 			return fmt.Errorf("%d were told that they are the first", first)
@@ -274,8 +287,6 @@ func TestLedger(t *testing.T) {
 		{name: "refused", state: "refused", seeds: before(refuse)},
 		{name: "done", state: "done", seeds: before(complete("Complete0", "a"))},
 		{name: "expired", gone: `done "Complete0"`, state: "done", seeds: []seed{ago(14*24*time.Hour, complete("Complete0", "a"))}},
-		{name: "of an older system", rows: []row{olderKey(start.Add(time.Hour))}},
-		{name: "expired, of an older system", gone: "done ", rows: []row{olderKey(start)}},
 	}
 	s := &suite{
 		table: keys(nobody).Table(), moments: []time.Duration{lease, lease + skew}, leaps: true, starts: starts,
@@ -294,6 +305,13 @@ func TestLedger(t *testing.T) {
 		},
 	}
 	t.Run("all", s.prove)
+	old := *s
+	old.starts = []starting{
+		{name: "of an older system", rows: []row{olderKey(start.Add(time.Hour))}},
+		{name: "expired, of an older system", gone: "done ", rows: []row{olderKey(start)}},
+	}
+	old.calls = [][]call{{one, two}, {mark("Mark1"), mark("Mark2")}, {mark("Mark1"), one}}
+	t.Run("old", old.prove)
 	acting := *s
 	acting.starts, acting.step = []starting{starts[0], starts[2], starts[3]}, transacted
 	acting.calls = [][]call{
@@ -317,6 +335,23 @@ func TestLedger(t *testing.T) {
 	locked.starts, locked.step = starts[:4], written
 	locked.calls = [][]call{{locks("Lock1", 0), locks("Lock2", 0)}, {locks("Renews", 0), hold}, {locks("Lock1", 0), waits}, {locks("Lock1", 0), fail}, {locks("Lock1", 0), locks("Lock2", 0), release}}
 	t.Run("locked", locked.prove)
+	often := locked // no number of attempts ends a lock
+	thrice := call{"Thrice", func(ctx context.Context, p process) string {
+		_, err := p.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String("ledger"), Key: row{"pk": text("ORDER:1")},
+			UpdateExpression: aws.String("SET attempts = :three"), ExpressionAttributeValues: row{":three": number(3)},
+		})
+		return finished(err)
+	}}
+	often.starts = []starting{{name: "locked thrice", state: "failed", seeds: before(fail, thrice)}}
+	often.calls = often.calls[:1]
+	often.told = func(c call, told string, now rows) error {
+		if told == ledger.ErrTooManyAttempts.Error() {
+			return fmt.Errorf("%s was told %s", c.name, told)
+		}
+		return ledgerTold(false)(c, told, now)
+	}
+	t.Run("often", often.prove)
 	forgotten := *s
 	forgotten.starts = starts[:6]
 	forgotten.step, forgotten.told, forgotten.noted = ledgerStep(true), ledgerTold(true), ledgerNotes(true)

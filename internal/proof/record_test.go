@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,8 +86,8 @@ func TestRing(t *testing.T) {
 			}
 			seen[ev] = true
 		}
-		if num(r, "n") != int64(len(events)) {
-			return fmt.Errorf("the count is %d, of %v", num(r, "n"), events)
+		if num(r, "n") != num(r, "before")+int64(len(events)) {
+			return fmt.Errorf("the count is %d, of %d before and %v", num(r, "n"), num(r, "before"), events)
 		}
 		return counted("LOG#1 log", "n")(was, is, now)
 	}
@@ -96,6 +98,12 @@ func TestRing(t *testing.T) {
 		return nil
 	}
 	s.prove(t)
+	old := *s
+	key := row{"pk": text("LOG#1"), "sk": text("log")}
+	three := row{"pk": key["pk"], "sk": key["sk"], "n": number(3), "before": number(3)}
+	old.starts = []starting{{name: "of an older system", rows: []row{three}}, {name: "bare", rows: []row{key}}}
+	old.calls = [][]call{s.calls[0], s.calls[2]}
+	t.Run("old", old.prove)
 }
 
 func TestExact(t *testing.T) {
@@ -103,8 +111,9 @@ func TestExact(t *testing.T) {
 		Package: "points", Type: "POINTS", Count: "n", Attributes: []string{"sum"}, Retention: 30 * 24 * time.Hour,
 		Decode: func(r record.Item) (record.Item, error) { return r, nil },
 	}
+	const skewOfExact = 5 * time.Minute
 	points := func(p process) *record.Rows[record.Item] {
-		return must(record.New(p.api, "points", kind, &record.Config{Now: p.now, Rand: p.rand}))
+		return must(record.New(p.api, "points", kind, &record.Config{Now: p.now, Rand: p.rand, MaxSkew: skewOfExact}))
 	}
 	amount := func(n int) int64 { return map[int]int64{1: 1, 2: 2, 4: 4, 8: -4}[n] }
 	adds := func(n int) call {
@@ -129,7 +138,7 @@ func TestExact(t *testing.T) {
 			{adds(1), adds(2)}, {adds(4), adds(8)}, {adds(2), {"Again", adds(2).do}}, {next(1), next(2)}, {next(1), {"Again", next(1).do}}, {next(1), adds(8)}, {adds(1), adds(4), adds(8)},
 		},
 	}
-	s.step = func(_, is rows, now time.Time) error {
+	s.step = func(was, is rows, now time.Time) error {
 		var n, sum int64
 		var record row
 		for _, r := range is {
@@ -138,6 +147,12 @@ func TestExact(t *testing.T) {
 				record = r
 			default:
 				n++
+			}
+		}
+		for key, r := range is { // the record has the clock of the write; with Next, of its last try
+			counted := must(time.Parse(time.RFC3339, str(record, "updatedAt")))
+			if was[key] == nil && r["add"] != nil && counted.Unix() > num(r, "ttl")-int64(skewOfExact/time.Second) {
+				return fmt.Errorf("an event was counted at %v, when its row may have expired", counted)
 			}
 		}
 		for _, name := range []int{1, 2, 4, 8} {
@@ -163,6 +178,16 @@ func TestExact(t *testing.T) {
 		}
 		if len(now) > 0 {
 			return fmt.Errorf("%s was told %s, and is not counted", c.name, told)
+		}
+		return nil
+	}
+	s.noted = func(from starting, notes []string, answers map[string]string) error {
+		again := answers["Again"] != "" || slices.ContainsFunc(notes, func(n string) bool { return strings.HasSuffix(n, reborn) || strings.HasSuffix(n, unknown) })
+		for name, told := range answers {
+			of := func(sd seed) bool { return sd.name[len(sd.name)-1] == name[len(name)-1] }
+			if !again && told == event.Duplicate.String() && !slices.ContainsFunc(from.seeds, of) {
+				return fmt.Errorf("%s was told %s, and nobody made it before", name, told)
+			}
 		}
 		return nil
 	}
@@ -196,17 +221,25 @@ func TestEma(t *testing.T) {
 }
 
 func TestSet(t *testing.T) {
-	kind := record.Kind[record.Item]{Package: "status", Type: "ORDER", Attributes: []string{"status"}, Decode: func(r record.Item) (record.Item, error) { return r, nil }}
+	kind := record.Kind[record.Item]{Package: "status", Type: "ORDER", Attributes: []string{"status", "note"}, Decode: func(r record.Item) (record.Item, error) { return r, nil }}
 	orders := func(p process) *record.Rows[record.Item] {
 		return must(record.New(p.api, "orders", kind, &record.Config{Now: p.now}))
 	}
-	set := func(n, rank int, status string) call {
-		c := applying(fmt.Sprintf("Set%dOf", rank), n, func(ctx context.Context, p process, ev event.Event) (event.Outcome, error) {
-			return orders(p).Set(ctx, record.Set{Partition: record.Key("ORDER", "1"), Sort: "status", Event: ev, Rank: rank, Values: record.Item{"status": text(status)}})
+	sets := func(name string, n, rank int, status string) call {
+		c := applying(fmt.Sprintf("%s%dOf", name, rank), n, func(ctx context.Context, p process, ev event.Event) (event.Outcome, error) {
+			if name == "Twin" { // another event of the same time
+				ev = must(event.New(ev.Time(), "proof", "twin"))
+			}
+			values := record.Item{"status": text(status)}
+			if status != "b" {
+				values["note"] = text(status)
+			}
+			return orders(p).Set(ctx, record.Set{Partition: record.Key("ORDER", "1"), Sort: "status", Event: ev, Rank: rank, Values: values})
 		})
 		c.name += status
 		return c
 	}
+	set := func(n, rank int, status string) call { return sets("Set", n, rank, status) }
 	s := &suite{
 		table: orders(nobody).Table(), differs: []string{"updatedAt"}, serial: true,
 		starts: []starting{{name: "absent"}, {name: "earlier", seeds: before(set(1, 0, "new"))}, {name: "between", seeds: before(set(4, 1, "paid"))}, {name: "later", seeds: before(set(9, 0, "sent"))}},
@@ -218,16 +251,38 @@ func TestSet(t *testing.T) {
 			if old, r := str(was["ORDER#1 status"], "event"), str(is["ORDER#1 status"], "event"); earlier(r, old) {
 				return fmt.Errorf("the event %s was set by the earlier %s", old, r)
 			}
+			if r := is["ORDER#1 status"]; r["note"] != nil && str(r, "note") != str(r, "status") {
+				return fmt.Errorf("%s has the note of %s", str(r, "status"), str(r, "note"))
+			}
 			return nil
 		},
 		told: func(c call, told string, now rows) error {
 			if told != "" && now["ORDER#1 status"] == nil {
 				return fmt.Errorf("%s was told %s, and there is no row", c.name, told)
 			}
+			stands := strings.HasSuffix(c.name, str(now["ORDER#1 status"], "status"))
+			if told == "a tie, stands true" && !stands || told == "a tie, stands false" && stands {
+				return fmt.Errorf("%s was told %s, and the row has %s", c.name, told, str(now["ORDER#1 status"], "status"))
+			}
+			return nil
+		},
+		noted: func(_ starting, _ []string, answers map[string]string) error {
+			tie := answers["Twin0Of5b"] != ""
+			all := slices.Collect(maps.Values(answers))
+			switch i := slices.IndexFunc(all, func(told string) bool { return strings.HasPrefix(told, "a tie") }); {
+			case i >= 0 && !tie:
+				return errors.New("a tie that is none")
+			case tie && all[0] == event.Created.String() && all[1] == all[0]:
+				return errors.New("nobody was told of the tie")
+			}
 			return nil
 		},
 	}
 	s.prove(t)
+	ties := *s
+	ties.starts = s.starts[:2]
+	ties.calls = [][]call{{set(5, 0, "a"), sets("Twin", 5, 0, "b")}, {set(5, 0, "a"), sets("Twin", 5, 0, "a")}}
+	t.Run("ties", ties.prove)
 }
 
 // earlier compares events as they are stored: by time, rank and identity.

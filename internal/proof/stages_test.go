@@ -31,8 +31,9 @@ func losses(most int) explore.Faults {
 	return explore.Faults{Late: most, Unheard: most, Deaths: most, Total: most}
 }
 
-// exhausting is how long a stage may take that is to be exhausted.
-const exhausting = 6 * time.Second
+// exhausting is how long the stage of two faults may take, and brief each of the others
+// that are to be exhausted.
+const exhausting, brief = 6 * time.Second, 2 * time.Second
 
 // controlled is how long a search for what is broken goes on.
 const controlled = 45 * time.Second
@@ -72,8 +73,11 @@ func stages(t *testing.T, cfg explore.Config, leaps, moves bool, program func(un
 		if of.moves > 0 && !moves || *control > 0 && of.name == "both" {
 			continue
 		}
-		cfg.Faults, cfg.Moves, cfg.Schedules, cfg.Within = of.faults, of.moves, 10_000_000, exhausting
-		if of.name == "both" {
+		cfg.Faults, cfg.Moves, cfg.Schedules, cfg.Within = of.faults, of.moves, 10_000_000, brief
+		switch of.name {
+		case "faults":
+			cfg.Within = exhausting
+		case "both":
 			cfg.Within, cfg.Samples = *within, 100
 		}
 		row.cells[i].add(runStage(t, of.name, cfg, program(false)))

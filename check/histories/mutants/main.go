@@ -185,7 +185,7 @@ func (m mutant) prove(root string) (string, error) {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "proof.test")
-	build := exec.Command("go", "test", "-c", "-o", binary, "-overlay", overlay, "./internal/proof")
+	build := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", binary, "-overlay", overlay, "./internal/proof")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
@@ -194,15 +194,15 @@ func (m mutant) prove(root string) (string, error) {
 	if strings.HasPrefix(m.file, "record/") {
 		tests = "^Test(Ring|Exact|Pattern|Ema|Set)$"
 	}
-	for _, depth := range []string{"1", "2"} {
-		first, err := search(binary, tests, depth)
+	for _, of := range append(m.lastTime(root), [2]string{tests, "1"}, [2]string{tests, "2"}) {
+		first, err := search(binary, of[0], of[1])
 		if err != nil {
 			return "", err
 		}
 		if first == "" {
 			continue
 		}
-		again, err := search(binary, tests, depth)
+		again, err := search(binary, of[0], of[1])
 		if err == nil && again != first {
 			err = fmt.Errorf("caught by %s, and then by %s", first, again)
 		}
@@ -210,6 +210,25 @@ func (m mutant) prove(root string) (string, error) {
 	}
 	return "", nil
 }
+
+// lastTime returns the test that caught the mutant last, as the page has it, and the
+// depth of its search: most are caught there again, in a fraction of the time.
+func (m mutant) lastTime(root string) [][2]string {
+	page, _ := os.ReadFile(filepath.Join(root, "docs", "proof.md")) // without it, all tests are searched
+	_, line, _ := strings.Cut(string(page), "\n| "+m.file+": "+m.name+" | ")
+	found := noticed.FindStringSubmatch(line)
+	if found == nil {
+		return nil
+	}
+	depth := "2"
+	if found[2] == "orders" || found[2] == "short" {
+		depth = "1"
+	}
+	parts := strings.Split(regexp.QuoteMeta(found[1]), "/")
+	return [][2]string{{"^Test" + strings.Join(parts, "$/^") + "$", depth}}
+}
+
+var noticed = regexp.MustCompile(`^(\S+)/(\w+), schedule`)
 
 // search runs the tests and returns what caught the mutant.
 func search(binary, tests, depth string) (string, error) {
