@@ -73,29 +73,37 @@ func (c *change) planUnchecked() {
 // the table as one that succeeds, and nothing for the indexes.
 func (c *change) price() {
 	c.cost = capacity.Consumed{Table: c.table.name, Base: capacity.WriteCost(max(sizeOf(c.old), sizeOf(c.new)))}
-	for _, en := range c.entries {
-		if u := en.cost(); u.Write > 0 {
+	for i := range c.entries {
+		en, u := &c.entries[i], capacity.Units{}
+		for _, p := range en.parts() {
+			u.Add(p.Units)
+		}
+		if u.Write > 0 {
 			c.cost.Indexes = append(c.cost.Indexes, capacity.IndexUnits{Index: en.index.Name, Local: en.index.Local, Units: u})
 		}
 	}
 }
 
-// cost returns the units of an index: one entry if it is added, removed or
-// changed in place, two if its key changes, zero if it stays equal.
-func (en *entryChange) cost() capacity.Units {
+// A part of a change of an entry is what one record costs.
+type part struct {
+	record *record
+	capacity.Units
+}
+
+// parts returns what the change of an entry costs: one part if the entry is added,
+// removed or changed in place, two if its key changes, none if it stays equal.
+func (en *entryChange) parts() []part {
 	switch {
 	case en.old == nil:
-		return capacity.WriteCost(en.new.size)
+		return []part{{en.new, capacity.WriteCost(en.new.size)}}
 	case en.new == nil:
-		return capacity.WriteCost(en.old.size)
+		return []part{{en.old, capacity.WriteCost(en.old.size)}}
 	case en.oldKey != en.newKey:
-		u := capacity.WriteCost(en.old.size)
-		u.Add(capacity.WriteCost(en.new.size))
-		return u
+		return []part{{en.old, capacity.WriteCost(en.old.size)}, {en.new, capacity.WriteCost(en.new.size)}}
 	case en.old.item.Equal(en.new.item):
-		return capacity.Units{}
+		return nil
 	}
-	return capacity.WriteCost(max(en.old.size, en.new.size))
+	return []part{{en.new, capacity.WriteCost(max(en.old.size, en.new.size))}}
 }
 
 // commit applies a change.

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 	"time"
+
+	"github.com/homeops/ddbpatterns/dynamotest/internal/journal"
 )
 
 // read sets the stored state from which changes begin.
@@ -35,5 +37,39 @@ func (e *Engine) commit(at time.Time, changes []*change) {
 	}
 	if e.journal != nil && len(changes) > 0 {
 		e.logChanges(at, changes)
+	}
+}
+
+// logChanges appends the changes of a commit, with their time.
+func (e *Engine) logChanges(at time.Time, changes []*change) {
+	// A delete of a missing item and a check change nothing, so they are not
+	// kept.
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c *change) bool { return c.old == c.new })
+	if len(changes) == 0 {
+		return
+	}
+	total, expired := int64(0), false
+	pieces := make([][]byte, 0, 2*len(changes)+1)
+	before := append(journal.AppendStart(nil, at), `,"Changes":[`...)
+	for _, c := range changes {
+		if c.encoded == nil {
+			c.encode()
+		}
+		pieces = append(pieces, before, c.encoded)
+		before = []byte(",")
+		total += weight(c.new)
+		expired = expired || c.expired
+	}
+	end := "]" + journal.EntryEnd
+	if expired {
+		end = `],"Expired":true` + journal.EntryEnd
+	}
+	e.journal.Append(total, append(pieces, []byte(end))...)
+}
+
+// logRequest appends a request that changed a table as a whole.
+func (e *Engine) logRequest(call *Call, at time.Time) {
+	if e.journal != nil {
+		e.journal.Append(bodyWeight(len(call.body)), append(journal.AppendStart(nil, at), ','), call.encoded, []byte(journal.EntryEnd))
 	}
 }

@@ -24,24 +24,16 @@ func (c *change) demands(w *write, factor float64) []throughput.Demand {
 
 // demands returns the demands of the change of an index entry: on the index's
 // own partitions, or on the table's if the index is local.
-func (en *entryChange) demands(t *table, own []attr.Value) []throughput.Demand {
-	want := func(rec *record, u capacity.Units) throughput.Demand {
-		if en.index.Local {
-			return throughput.Demand{Table: &t.def, Hash: own, Units: u}
+func (en *entryChange) demands(t *table, own []attr.Value) (out []throughput.Demand) {
+	for _, p := range en.parts() {
+		d := throughput.Demand{Table: &t.def, Hash: own, Units: p.Units}
+		if !en.index.Local {
+			d.Index = &en.index.Index
+			d.Hash, _ = keys.Values(en.index.Key.Hash, p.record.item)
 		}
-		hash, _ := keys.Values(en.index.Key.Hash, rec.item)
-		return throughput.Demand{Table: &t.def, Index: &en.index.Index, Hash: hash, Units: u}
+		out = append(out, d)
 	}
-	switch total := en.cost(); {
-	case total.Write == 0:
-		return nil
-	case en.old != nil && en.new != nil && en.oldKey != en.newKey:
-		return []throughput.Demand{want(en.old, capacity.WriteCost(en.old.size)), want(en.new, capacity.WriteCost(en.new.size))}
-	case en.new != nil:
-		return []throughput.Demand{want(en.new, total)}
-	default:
-		return []throughput.Demand{want(en.old, total)}
-	}
+	return out
 }
 
 // admitWrite admits a single write.
@@ -81,20 +73,4 @@ func (e *Engine) admitEach(writes []*write, changes []change) (done []change, le
 		}
 	}
 	return done, left, throughput.Joined(errs)
-}
-
-// demand returns the demand of reading an item.
-func (r *read) demand(t *table, u capacity.Units) throughput.Demand {
-	hash, _ := keys.Values(t.key.Hash, r.key.Map)
-	return throughput.Demand{Table: &t.def, Hash: hash, Units: u}
-}
-
-// admitRead admits the read of one item. It locks the engine.
-func (e *Engine) admitRead(r *read, t *table, u capacity.Units) *api.Error {
-	if e.throughput == nil {
-		return nil
-	}
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.throughput.Admit([]throughput.Demand{r.demand(t, u)})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -51,15 +52,9 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Region == "" {
-		o.Region = "us-east-1"
-	}
-	if o.Account == "" {
-		o.Account = "123456789012"
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Account = cmp.Or(o.Account, "123456789012")
+	o.Log = cmp.Or(o.Log, slog.Default())
 	return o
 }
 

@@ -118,3 +118,17 @@ func (e *Engine) redoStream(s *stream.Stream, latest bool, at time.Time) error {
 	t.stream = s
 	return nil
 }
+
+// createdTable makes a table from a CreateTable request, at a time.
+func (e *Engine) createdTable(definition []byte, at time.Time) (*table, error) {
+	if err := e.again("CreateTable", definition, at); err != nil {
+		return nil, err
+	}
+	var req api.CreateTable
+	if err := api.Decode(definition, &req); err != nil {
+		return nil, err
+	}
+	t := e.tables[req.TableName.Value]
+	t.def.BillingSet = req.Billing.Set
+	return t, nil
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
@@ -183,4 +184,17 @@ func unsettled(err error) *api.Error {
 		return &api.Error{Code: api.ServerClosed, Message: "dynamotest: the server is closed"}
 	}
 	return &api.Error{Code: api.InternalServerError, Message: "the data file cannot be written, so every request fails, reads too, until the server is opened again: " + err.Error()}
+}
+
+// again performs an operation from a dump or a journal as at the given time,
+// without the hook and the clock.
+func (e *Engine) again(operation string, body []byte, at time.Time) error {
+	op := operations[operation]
+	if op == nil {
+		return fmt.Errorf("no such operation: %q", operation)
+	}
+	if _, err := e.perform(context.Background(), op, &Call{Operation: operation, At: at, past: true}, body); err != nil {
+		return err
+	}
+	return nil
 }

@@ -163,10 +163,7 @@ func (p *pager) look(e *Engine) {
 
 // keyNames lists the attributes of a start key: the table's and the index's.
 func (p *pager) keyNames() []string {
-	var names []string
-	for _, part := range p.table.key.Parts() {
-		names = append(names, part.Name)
-	}
+	names := keys.Names(p.table.key.Parts())
 	if p.index != nil {
 		for _, part := range p.index.Key.Parts() {
 			if !slices.Contains(names, part.Name) {

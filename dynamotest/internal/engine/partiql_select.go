@@ -154,7 +154,7 @@ func (s *selector) arrange() *api.Error {
 	}
 	// An OR is not checked: it finds nothing by an attribute that the index
 	// lacks.
-	if err := s.checkProjects(schema); err != nil && !found.ByOr {
+	if err := s.checkProjects(); err != nil && !found.ByOr {
 		return err
 	}
 	if order.ByHash {
@@ -182,17 +182,12 @@ func (s *selector) arrange() *api.Error {
 
 // checkProjects refuses a filter on attributes that the queried index lacks.
 // Unlike a Query, a SELECT may filter by the key.
-func (s *selector) checkProjects(schema *keys.Schema) *api.Error {
+func (s *selector) checkProjects() *api.Error {
 	if s.Filter == nil || s.index == nil {
 		return nil
 	}
-	var lacks []string
-	for _, name := range s.Filter.Heads() {
-		if !schema.Has(name) && !s.index.Holds(name) {
-			lacks = append(lacks, name)
-		}
-	}
-	if lacks == nil {
+	lacks := slices.DeleteFunc(s.Filter.Heads(), s.index.Holds)
+	if len(lacks) == 0 {
 		return nil
 	}
 	return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", s.index.Name, strings.Join(lacks, ", "))

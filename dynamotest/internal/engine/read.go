@@ -4,7 +4,10 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/attr"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/bind"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/capacity"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/expr"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/keys"
+	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
 
 // A read is the part of a request for one item, with its projection bound.
@@ -70,4 +73,46 @@ func (r *read) shown(rec *record) attr.Map {
 		return itemOf(rec)
 	}
 	return r.Selection.Apply(rec.item)
+}
+
+// admitRead admits the read of one item. It locks the engine.
+func (e *Engine) admitRead(r *read, t *table, u capacity.Units) *api.Error {
+	if e.throughput == nil {
+		return nil
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.throughput.Admit([]throughput.Demand{r.demand(t, u)})
+}
+
+// demand returns the demand of reading an item.
+func (r *read) demand(t *table, u capacity.Units) throughput.Demand {
+	hash, _ := keys.Values(t.key.Hash, r.key.Map)
+	return throughput.Demand{Table: &t.def, Hash: hash, Units: u}
+}
+
+func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
+	r, err := prepareRead(&req.Get)
+	if err != nil {
+		return nil, err
+	}
+	r.late = !req.ConsistentRead
+	e.mu.RLock()
+	t, rec, err := e.get(r)
+	e.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	cost := capacity.RateOf(req.ConsistentRead).Cost(sizeOf(rec))
+	if err := e.admitRead(r, t, cost); err != nil {
+		return nil, err
+	}
+	call.Cost = capacity.Cost{{Table: t.name, Base: cost}}
+	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
+	return func(w *api.Writer) {
+		if rec != nil {
+			w.Item("Item", r.shown(rec))
+		}
+		report.WriteOne(w)
+	}, nil
 }

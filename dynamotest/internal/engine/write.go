@@ -74,13 +74,8 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	}
 	key, _ := t.key.Key(named)
 	c.key = string(key)
-	if w.Change != nil {
-		c.nested = t.def.CheckScalars(w.Change.Nested())
-	}
-	if w.Condition != nil {
-		err = t.def.CheckScalars(w.Condition.Nested())
-	}
-	return c, err
+	c.nested = t.def.CheckScalars(w.Change.Nested())
+	return c, t.def.CheckScalars(w.Condition.Nested())
 }
 
 // changesKey returns the error of an update that would change a key attribute.

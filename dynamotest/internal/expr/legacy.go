@@ -87,10 +87,6 @@ func checkComparisons(comparisons []Comparison) error {
 	return nil
 }
 
-func attributePath(name string) path {
-	return path{{name: name, slot: noSlot, index: notIndex}}
-}
-
 // Compare returns the condition that all comparisons of a parameter are true or, if
 // any is set, that one of them is. At least one comparison is necessary.
 func Compare(origin string, comparisons []Comparison, any bool) (*Predicate, error) {
@@ -111,7 +107,7 @@ func Compare(origin string, comparisons []Comparison, any bool) (*Predicate, err
 // comparison converts c to a node, and puts its operands into the table of
 // values.
 func (b *binding) comparison(c Comparison) node {
-	attribute := node{op: opPath, path: attributePath(c.Name)}
+	attribute := node{op: opPath, path: NewPath(c.Name).steps}
 	n := node{op: comparators[c.Operator].op, args: []node{attribute}}
 	for _, v := range c.Operands {
 		n.args = append(n.args, node{op: opValue, slot: len(b.values)})
@@ -171,7 +167,7 @@ func SelectAttributes(names []string) (*Selection, error) {
 func flatTree(names []string) *tree {
 	root := &tree{branches: make([]*tree, len(names))}
 	for i, name := range names {
-		root.branches[i] = &tree{step: attributePath(name)[0], leaf: i}
+		root.branches[i] = &tree{step: NewPath(name).steps[0], leaf: i}
 	}
 	return root
 }
@@ -238,7 +234,7 @@ func UpdateAttributes(updates []AttributeUpdate) (*Change, error) {
 			continue
 		}
 		names = append(names, u.Name)
-		c.actions = append(c.actions, boundAction{u.verb(), attributePath(u.Name), &node{op: opValue, slot: len(c.values)}})
+		c.actions = append(c.actions, boundAction{u.verb(), NewPath(u.Name).steps, &node{op: opValue, slot: len(c.values)}})
 		c.values = append(c.values, u.Value)
 	}
 	c.tree = flatTree(names)

@@ -1,10 +1,14 @@
 package expr
 
+// The parts of a request may be absent: nil has no paths.
+
 // Nested returns the names of the top-level attributes in which the condition
 // reads a nested value. Attributes of a key are scalars, so they have no nested
 // values.
-func (p *Predicate) Nested() []string {
-	var heads []string
+func (p *Predicate) Nested() (heads []string) {
+	if p == nil {
+		return nil
+	}
 	p.collectNested(p.root, &heads)
 	return heads
 }
@@ -20,8 +24,10 @@ func (b *binding) collectNested(n *node, heads *[]string) {
 
 // Nested returns the names of the top-level attributes in which the update
 // changes or reads a nested value.
-func (c *Change) Nested() []string {
-	var heads []string
+func (c *Change) Nested() (heads []string) {
+	if c == nil {
+		return nil
+	}
 	for _, a := range c.actions {
 		if len(a.path) > 1 {
 			heads = append(heads, a.path[0].name)
@@ -33,8 +39,10 @@ func (c *Change) Nested() []string {
 
 // Nested returns the names of the top-level attributes from which only a part
 // is selected.
-func (s *Selection) Nested() []string {
-	var heads []string
+func (s *Selection) Nested() (heads []string) {
+	if s == nil {
+		return nil
+	}
 	for _, b := range s.tree.branches {
 		if !b.isLeaf() {
 			heads = append(heads, b.step.name)

@@ -207,7 +207,7 @@ func (s *Stream) read(from uint64, most int) (out []numbered) {
 	bytes := 0
 	for _, c := range s.changes.Ascend(numberKey(from)) {
 		out = append(out, c)
-		if bytes += c.bytes(); len(out) == most || bytes >= recordBytes {
+		if bytes += c.Old.Size() + c.New.Size(); len(out) == most || bytes >= recordBytes {
 			break
 		}
 	}

@@ -216,6 +216,3 @@ func (s *Stream) write(w *api.Writer, region string, c numbered) {
 		})
 	}
 }
-
-// bytes returns roughly how much of a reply a change takes.
-func (c *numbered) bytes() int { return c.Old.Size() + c.New.Size() }

@@ -1,6 +1,7 @@
 package throughput
 
 import (
+	"maps"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
@@ -18,19 +19,14 @@ func (l *Limits) pool(d *Demand, since, now time.Time) *bucket {
 	if !l.provisioned || d.Table.OnDemand {
 		return nil
 	}
-	name, rate := d.indexName(), unitsOf(d.Table.Throughput)
+	at, rate := d.place(), unitsOf(d.Table.Throughput)
 	if d.Index != nil {
 		rate = unitsOf(d.Index.Throughput)
 	}
-	pools := l.pools[d.Table.Name]
-	if pools == nil {
-		pools = map[string]*bucket{}
-		l.pools[d.Table.Name] = pools
-	}
-	b := pools[name]
+	b := l.pools[at]
 	if b == nil {
 		b = &bucket{limit: &limit{rate, burst, ofProvisioned}, left: rate, filled: since}
-		pools[name] = b
+		l.pools[at] = b
 	}
 	b.fill(now)
 	if b.limit.rate != rate { // changed at this moment: see Settle
@@ -54,7 +50,7 @@ func (l *Limits) Settle(t *catalog.Table, since, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.OnDemand {
-		delete(l.pools, t.Name)
+		maps.DeleteFunc(l.pools, func(at place, _ *bucket) bool { return at.table == t.Name })
 		return
 	}
 	l.pool(&Demand{Table: t}, since, now)

@@ -5,6 +5,7 @@ package throughput
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -33,9 +34,15 @@ type Limits struct {
 	provisioned bool  // pools exist
 	now         func() time.Time
 
-	mu     sync.Mutex                       // guards what follows; taken after the engine's
-	tables map[string]map[string]partitions // by table and index, which is "" for the table's own
-	pools  map[string]map[string]*bucket    // likewise, for provisioned ones
+	mu         sync.Mutex // guards what follows; taken after the engine's
+	partitions map[place]*bucket
+	pools      map[place]*bucket // of provisioned tables and indexes
+}
+
+// A place is a partition, by its key, or all of a table or a global index.
+type place struct {
+	table, index string // index is "" for the table's own
+	partition    string
 }
 
 // A limit is the size and the rate of a bucket.
@@ -44,10 +51,6 @@ type limit struct {
 	seconds  float64        // the bucket holds that many
 	exceeded string         // its name in a reason
 }
-
-// partitions are the buckets of the partitions of a table or a global index, by
-// their keys.
-type partitions map[string]*bucket
 
 // New limits the kinds of units that have a rate. Units of other kinds are only
 // counted. It returns nil if nothing is to be limited.
@@ -63,7 +66,7 @@ func New(rate capacity.Units, provisioned bool, now func() time.Time) *Limits {
 	}
 	return &Limits{
 		partition: limit{rate, 1, ofKeyRange}, provisioned: provisioned, now: now,
-		tables: map[string]map[string]partitions{}, pools: map[string]map[string]*bucket{},
+		partitions: map[place]*bucket{}, pools: map[place]*bucket{},
 	}
 }
 
@@ -95,11 +98,12 @@ type Demand struct {
 	capacity.Units
 }
 
-func (d *Demand) indexName() string {
+// place returns the table or the index of a demand.
+func (d *Demand) place() place {
 	if d.Index == nil {
-		return ""
+		return place{table: d.Table.Name}
 	}
-	return d.Index.Name
+	return place{table: d.Table.Name, index: d.Index.Name}
 }
 
 // Admit takes the units of a group of demands. It takes nothing and returns an
@@ -180,15 +184,16 @@ func (l *Limits) buckets(d *Demand, now time.Time) (out [2]*bucket) {
 
 // bucket returns the bucket of a demand, filled up to now.
 func (l *Limits) bucket(d *Demand, now time.Time) *bucket {
-	all, key := l.partitionsOf(d.Table.Name, d.indexName()), keys.Partition(d.Hash)
-	b := all[string(key)]
+	at := d.place()
+	at.partition = string(keys.Partition(d.Hash))
+	b := l.partitions[at]
 	if b == nil {
 		texts := make([]string, len(d.Hash))
 		for i, v := range d.Hash {
 			texts[i] = v.Str()
 		}
-		b = &bucket{limit: &l.partition, left: l.partition.rate, filled: now, load: Load{Table: d.Table.Name, Index: d.indexName(), Partition: strings.Join(texts, ",")}}
-		all[string(key)] = b
+		b = &bucket{limit: &l.partition, left: l.partition.rate, filled: now, load: Load{Table: at.table, Index: at.index, Partition: strings.Join(texts, ",")}}
+		l.partitions[at] = b
 	}
 	b.fill(now)
 	return b
@@ -204,41 +209,26 @@ func (b *bucket) fill(now time.Time) {
 	}
 }
 
-func (l *Limits) partitionsOf(table, index string) partitions {
-	indexes := l.tables[table]
-	if indexes == nil {
-		indexes = map[string]partitions{}
-		l.tables[table] = indexes
-	}
-	all := indexes[index]
-	if all == nil {
-		all = partitions{}
-		indexes[index] = all
-	}
-	return all
-}
-
 // ForgetTable removes the loads of an earlier table of the same name: a new
 // table begins with full buckets. Until then they are kept for Loads.
 func (l *Limits) ForgetTable(name string) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.tables, name)
-	delete(l.pools, name)
+	l.forget(func(at place) bool { return at.table == name })
 }
 
 // ForgetIndex is ForgetTable for an index.
 func (l *Limits) ForgetIndex(table, name string) {
+	l.forget(func(at place) bool { return at.table == table && at.index == name })
+}
+
+func (l *Limits) forget(what func(place) bool) {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.tables[table], name)
-	delete(l.pools[table], name)
+	forgotten := func(at place, _ *bucket) bool { return what(at) }
+	maps.DeleteFunc(l.partitions, forgotten)
+	maps.DeleteFunc(l.pools, forgotten)
 }
 
 func (b *bucket) has(want capacity.Units) bool {
@@ -276,12 +266,8 @@ func (l *Limits) Loads() []Load {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out []Load
-	for _, indexes := range l.tables {
-		for _, all := range indexes {
-			for _, b := range all {
-				out = append(out, b.load)
-			}
-		}
+	for _, b := range l.partitions {
+		out = append(out, b.load)
 	}
 	slices.SortFunc(out, func(a, b Load) int {
 		return cmp.Or(cmp.Compare(b.Throttled, a.Throttled), cmp.Compare(b.Consumed.Total(), a.Consumed.Total()),
