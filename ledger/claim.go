@@ -145,13 +145,6 @@ const (
 	reclaimCondition = expiredRow
 )
 
-var (
-	claimNames = item.Names(attrKey, attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
-		attrSource, attrFence, attrAttempts, attrSeenAt, attrErrorCode, attrHolder)
-	reclaimNames = item.Names(attrState, attrClaim, attrLease, attrExpiresAt, attrFingerprint,
-		attrSource, attrFence, attrAttempts, attrSeenAt, attrResult, attrLastError, attrErrorCode, attrNotes, attrHolder)
-)
-
 // update completes an update that claims with the holder's name. Without one, that of
 // the last holder goes.
 func (b bid) update(of string) string {
@@ -228,16 +221,16 @@ func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 	build := s.claimInput
 	for range claimTries {
 		now := s.cfg.Now()
-		stands, granted, err := s.tryClaim(ctx, build(b, now))
+		stands, refused, err := s.change(ctx, "Claim", build(b, now))
 		switch {
 		case err != nil:
 			if ctx.Err() != nil {
-				s.abandon(ctx, b)
+				s.abandon(ctx, b.key, b.nonce, b.life, 1)
 			}
 			return nil, err
-		case granted || stands.claim == b.nonce && stands.State == Claimed: // or an earlier try of this call
+		case !refused || stands.claim == b.nonce && stands.State == Claimed: // or an earlier try of this call
 			if err := ctx.Err(); err != nil { // no work may begin under it
-				s.abandon(ctx, b)
+				s.abandon(ctx, b.key, b.nonce, b.life, 1)
 				return nil, ddb.Wrap(pkg, "Claim", s.table, err)
 			}
 			return s.granted(stands, b.terms), nil
@@ -261,23 +254,6 @@ func (s *Store) granted(r row, t terms) *Claim {
 		Key: r.Key, Fence: r.Fence, Attempt: r.Attempts, SeenAt: r.SeenAt,
 		store: s, nonce: r.claim, terms: t, settled: make(chan struct{}), lease: r.Lease,
 	}
-}
-
-// tryClaim sends the update and returns what it wrote, or the existing row.
-func (s *Store) tryClaim(ctx context.Context, in *dynamodb.UpdateItemInput) (stands row, granted bool, err error) {
-	var out *dynamodb.UpdateItemOutput
-	err = ddb.Retry(ctx, func() (err error) {
-		out, err = s.api.UpdateItem(ctx, in)
-		return err
-	})
-	if old, refused := ddb.Refused(err); refused {
-		stands, err = s.decode(old)
-		return stands, false, s.wrap("Claim", err)
-	}
-	if err == nil {
-		stands, err = s.decode(out.Attributes)
-	}
-	return stands, true, s.wrap("Claim", err)
 }
 
 // verdict says why a live row refuses the claim. It is nil for a row that the
@@ -313,7 +289,7 @@ func (s *Store) ended(r row) error {
 }
 
 func (s *Store) claimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(b.key, b.update(claimUpdate), claimCondition, claimNames)
+	in := s.updateInput(b.key, b.update(claimUpdate), claimCondition)
 	in.ExpressionAttributeValues = s.claimValues(b, now)
 	in.ExpressionAttributeValues[":zero"] = item.N(0)
 	in.ExpressionAttributeValues[":max"] = item.N(b.attempts)
@@ -324,7 +300,7 @@ func (s *Store) claimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
 }
 
 func (s *Store) reclaimInput(b bid, now time.Time) *dynamodb.UpdateItemInput {
-	in := s.updateInput(b.key, b.update(reclaimUpdate), reclaimCondition, reclaimNames)
+	in := s.updateInput(b.key, b.update(reclaimUpdate), reclaimCondition)
 	in.ExpressionAttributeValues = s.claimValues(b, now)
 	in.ExpressionAttributeValues[":now"] = item.N(now.Unix())
 	in.ReturnValues = types.ReturnValueAllNew
@@ -352,13 +328,45 @@ func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
 }
 
 // updateInput is an update that returns the existing row when it is refused.
-func (s *Store) updateInput(key, update, condition string, names map[string]string) *dynamodb.UpdateItemInput {
+func (s *Store) updateInput(key, update, condition string) *dynamodb.UpdateItemInput {
 	return &dynamodb.UpdateItemInput{
 		TableName:                           aws.String(s.table),
 		Key:                                 ddb.Item{attrKey: item.S(key)},
 		UpdateExpression:                    aws.String(update),
 		ConditionExpression:                 aws.String(condition),
-		ExpressionAttributeNames:            names,
+		ExpressionAttributeNames:            namesIn(update, condition),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
+}
+
+// update sends an update, again if DynamoDB is busy.
+func (s *Store) update(ctx context.Context, in *dynamodb.UpdateItemInput) (out *dynamodb.UpdateItemOutput, err error) {
+	err = ddb.Retry(ctx, func() (err error) {
+		out, err = s.api.UpdateItem(ctx, in)
+		return err
+	})
+	return out, err
+}
+
+// change sends an update. It returns the row that refused it, empty if there is
+// none, or the new row, if the request asks for that.
+func (s *Store) change(ctx context.Context, op string, in *dynamodb.UpdateItemInput) (stands row, refused bool, err error) {
+	out, err := s.update(ctx, in)
+	if err != nil || in.ReturnValues == "" {
+		return s.refusedBy(op, err)
+	}
+	stands, err = s.decode(out.Attributes)
+	return stands, false, s.wrap(op, err)
+}
+
+// refusedBy reads the refusing row from an error.
+func (s *Store) refusedBy(op string, err error) (stands row, refused bool, _ error) {
+	old, refused := ddb.Refused(err)
+	if refused {
+		if len(old) == 0 {
+			return row{}, true, nil
+		}
+		stands, err = s.decode(old)
+	}
+	return stands, refused, s.wrap(op, err)
 }

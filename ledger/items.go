@@ -56,7 +56,7 @@ func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) 
 
 // completion is the action that completes the claim.
 func (c *Claim) completion(result string) types.TransactWriteItem {
-	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
+	in := c.store.updateInput(c.Key, completeUpdate, held)
 	in.ExpressionAttributeValues = c.completeValues(result)
 	return c.store.names.Action(ddb.UpdateAction(in))
 }
@@ -89,7 +89,7 @@ func (c *Claim) completion(result string) types.TransactWriteItem {
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (c *Claim) CheckItem() *record.Action[struct{}] {
-	in := c.store.updateInput(c.Key, "", held, checkNames)
+	in := c.store.updateInput(c.Key, "", held)
 	in.ExpressionAttributeValues = c.heldValues()
 	refused := func(old record.Item) (none struct{}, err error) {
 		return none, c.judge("CheckItem", c.store.names.Read(old), func(row) bool { return false })

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -121,21 +122,11 @@ func (c *Config) fill() {
 	if c.Rand == nil {
 		c.Rand = rand.Reader
 	}
-	if c.Retention == 0 {
-		c.Retention = defaultRetention
-	}
-	if c.Lease == 0 {
-		c.Lease = defaultLease
-	}
-	if c.MaxSkew == 0 {
-		c.MaxSkew = defaultMaxSkew
-	}
-	if c.MaxAttempts == 0 {
-		c.MaxAttempts = defaultMaxAttempts
-	}
-	if c.MaxResult == 0 {
-		c.MaxResult = defaultMaxResult
-	}
+	c.Retention = cmp.Or(c.Retention, defaultRetention)
+	c.Lease = cmp.Or(c.Lease, defaultLease)
+	c.MaxSkew = cmp.Or(c.MaxSkew, defaultMaxSkew)
+	c.MaxAttempts = cmp.Or(c.MaxAttempts, defaultMaxAttempts)
+	c.MaxResult = cmp.Or(c.MaxResult, defaultMaxResult)
 	c.Errors = maps.Clone(c.Errors) // the caller may go on changing its own
 }
 

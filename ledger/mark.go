@@ -16,8 +16,6 @@ import (
 
 const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 
-var unseenNames = item.Names(attrKey, attrClaim, attrExpiresAt)
-
 // MarkSeen returns event.Created if the key is seen for the first time or has
 // expired, and event.Duplicate if it was marked, claimed or completed before
 // and has not expired. Until the key expires or is forgotten, only one caller
@@ -79,7 +77,7 @@ func (s *Store) markInput(key, nonce string, now time.Time) *dynamodb.PutItemInp
 			attrClaim:     item.S(nonce),
 		},
 		ConditionExpression:      aws.String(unseen),
-		ExpressionAttributeNames: unseenNames,
+		ExpressionAttributeNames: namesIn(unseen),
 		ExpressionAttributeValues: ddb.Item{
 			":now":    item.N(now.Unix()),
 			":graced": item.N(now.Add(grace).Unix()),

@@ -51,8 +51,6 @@ const (
 		" AND (attribute_not_exists(#expiresAt) OR #expiresAt > :graced)"
 )
 
-var reopenNames = item.Names(attrState, attrAttempts, attrClaim, attrExpiresAt, attrLease, attrLastError, attrErrorCode, attrFence)
-
 // Reopen lets a key be claimed again after it failed too often or was refused:
 // its attempts begin anew, and the stored reason of its failure is removed. The
 // next delivery with the same payload does the work; Reopen itself delivers
@@ -82,7 +80,7 @@ func (s *Operators) Reopen(ctx context.Context, seen Record) error {
 		return err
 	}
 	now := s.cfg.Now()
-	in := s.updateInput(seen.Key, reopenUpdate, reopenCondition, reopenNames)
+	in := s.updateInput(seen.Key, reopenUpdate, reopenCondition)
 	in.ExpressionAttributeValues = ddb.Item{
 		":seen":    item.S(seen.Nonce),
 		":fence":   item.N(seen.Fence),
@@ -101,27 +99,6 @@ func (s *Operators) Reopen(ctx context.Context, seen Record) error {
 		return ErrNotFound
 	}
 	return s.refusal(stands, seen, now)
-}
-
-// change sends an update and returns the existing row if it is refused.
-func (s *Store) change(ctx context.Context, op string, in *dynamodb.UpdateItemInput) (stands row, refused bool, err error) {
-	err = ddb.Retry(ctx, func() error {
-		_, err := s.api.UpdateItem(ctx, in)
-		return err
-	})
-	return s.refusedBy(op, err)
-}
-
-// refusedBy reads the refusing row from an error.
-func (s *Store) refusedBy(op string, err error) (stands row, refused bool, _ error) {
-	old, refused := ddb.Refused(err)
-	if refused {
-		if len(old) == 0 {
-			return row{}, true, nil
-		}
-		stands, err = s.decode(old)
-	}
-	return stands, refused, s.wrap(op, err)
 }
 
 // refusal returns why an operator may not change the existing row.
@@ -155,11 +132,6 @@ const (
 	eraseOldCondition = "attribute_exists(#pk) AND attribute_not_exists(#claim)"
 )
 
-var (
-	eraseNames    = item.Names(attrState, attrClaim, attrLease, attrResult, attrLastError, attrErrorCode, attrFingerprint, attrNotes, attrHolder, attrSeenAt)
-	eraseOldNames = item.Names(attrKey, attrClaim, attrNotes)
-)
-
 // Erase removes what is stored with a key (its result, why it failed, the
 // fingerprint of its payload, its holder's name, an older system's notes) and leaves a row like
 // that of [Store.MarkSeen]; an older system's row only loses its notes. The row
@@ -190,37 +162,25 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	own := s.updateInput(key, eraseUpdate, eraseCondition, eraseNames)
+	own := s.updateInput(key, eraseUpdate, eraseCondition)
 	own.ExpressionAttributeValues = ddb.Item{
 		":done": item.S(string(Done)), ":me": item.S(nonce),
 	}
-	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition, eraseOldNames)
+	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition)
 	for range claimTries {
 		own.ExpressionAttributeValues[":at"] = item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)) // the last round may have been slow
 		for _, in := range []*dynamodb.UpdateItemInput{own, old} {
-			stands, refused, err := s.erase(ctx, in)
-			if err != nil || !refused {
-				return err
-			}
-			if len(stands) == 0 {
+			_, err := s.update(ctx, in)
+			stands, refused := ddb.Refused(err) // as it is stored: even an unreadable row is erased
+			switch {
+			case !refused:
+				return s.wrap("Erase", err)
+			case len(stands) == 0:
 				return ErrNotFound
 			}
 		}
 	}
 	return s.wrap("Erase", errors.New("the row changed with every try"))
-}
-
-// erase returns the refusing row as it is stored: even an unreadable row is
-// erased.
-func (s *Store) erase(ctx context.Context, in *dynamodb.UpdateItemInput) (stands ddb.Item, refused bool, err error) {
-	err = ddb.Retry(ctx, func() error {
-		_, err := s.api.UpdateItem(ctx, in)
-		return err
-	})
-	if stands, refused = ddb.Refused(err); refused {
-		return stands, true, nil
-	}
-	return nil, false, s.wrap("Erase", err)
 }
 
 // A row is deleted when every fence that a clock of the ledger can give from now
@@ -230,12 +190,6 @@ const (
 	forgetCondition       = asSeen + " AND #fence <= :lapsed AND (#state <> :claimed OR #lease <= :lapsed)"
 	forgetMarkedCondition = "#claim = :seen AND attribute_not_exists(#fence)"
 	forgetOldCondition    = "attribute_not_exists(#claim)"
-)
-
-var (
-	forgetNames       = item.Names(attrClaim, attrFence, attrState, attrLease)
-	forgetMarkedNames = item.Names(attrClaim, attrFence)
-	forgetOldNames    = item.Names(attrClaim)
 )
 
 // Forget deletes the row of a key that no worker holds, in any state: the next
@@ -293,21 +247,21 @@ func (s *Store) forgetInput(seen Record, now time.Time) *dynamodb.DeleteItemInpu
 		Key:                                 ddb.Item{attrKey: item.S(seen.Key)},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
+	condition := forgetCondition
 	switch {
 	case seen.Nonce == "":
-		in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetOldCondition), forgetOldNames
-		return in
+		condition = forgetOldCondition
 	case seen.Fence == 0:
-		in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetMarkedCondition), forgetMarkedNames
+		condition = forgetMarkedCondition
 		in.ExpressionAttributeValues = ddb.Item{":seen": item.S(seen.Nonce)}
-		return in
+	default:
+		in.ExpressionAttributeValues = ddb.Item{
+			":seen":    item.S(seen.Nonce),
+			":fence":   item.N(seen.Fence),
+			":claimed": item.S(string(Claimed)),
+			":lapsed":  item.N(now.Add(-s.cfg.MaxSkew).UnixMilli()),
+		}
 	}
-	in.ConditionExpression, in.ExpressionAttributeNames = aws.String(forgetCondition), forgetNames
-	in.ExpressionAttributeValues = ddb.Item{
-		":seen":    item.S(seen.Nonce),
-		":fence":   item.N(seen.Fence),
-		":claimed": item.S(string(Claimed)),
-		":lapsed":  item.N(now.Add(-s.cfg.MaxSkew).UnixMilli()),
-	}
+	in.ConditionExpression, in.ExpressionAttributeNames = aws.String(condition), namesIn(condition)
 	return in
 }

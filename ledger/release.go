@@ -8,8 +8,6 @@ import (
 
 const releaseUpdate = "SET #state = :failed, #expiresAt = :expires, #attempts = #attempts - :one REMOVE #lease"
 
-var releaseNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrAttempts)
-
 // Release gives the key up without counting the attempt. It is for work that has
 // not begun, for example because the worker shuts down. For a key that serves as a
 // lock, [Hold] claims and releases.
@@ -20,16 +18,13 @@ var releaseNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, at
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Release(ctx context.Context) error {
-	in := c.store.updateInput(c.Key, releaseUpdate, held, releaseNames)
-	in.ExpressionAttributeValues = c.values()
-	in.ExpressionAttributeValues[":failed"] = item.S(string(Failed))
-	in.ExpressionAttributeValues[":one"] = item.N(1)
-	err := c.settle(ctx, "Release", in, func(stands row) bool {
+	values := c.values()
+	values[":failed"], values[":one"] = item.S(string(Failed)), item.N(1)
+	err := c.end(ctx, "Release", releaseUpdate, values, func(stands row) bool {
 		return stands.State == Failed && stands.Attempts < c.Attempt // a Fail counts
 	})
 	if err == nil {
 		c.released.Store(true)
-		c.setSettled()
 	}
 	return err
 }

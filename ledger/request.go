@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,16 +93,13 @@ func (s *Store) termsOf(req Request) (terms, error) {
 	if len(req.Holder) > maxHolder || !utf8.ValidString(req.Holder) {
 		return terms{}, event.BadInput(pkg, "Request.Holder", fmt.Sprintf("must be at most %d bytes of UTF-8, has %d", maxHolder, len(req.Holder)))
 	}
-	t := terms{s.cfg.Lease, s.cfg.Retention}
+	t := terms{cmp.Or(req.Lease, s.cfg.Lease), cmp.Or(req.Retention, s.cfg.Retention)}
 	if req.Lease == 0 && req.Retention == 0 {
-		return t, nil
+		return t, nil // as New has checked them
 	}
 	blame := "Request.Lease"
-	if req.Lease != 0 {
-		t.span = req.Lease
-	}
 	if req.Retention != 0 {
-		t.life, blame = req.Retention, "Request.Retention"
+		blame = "Request.Retention"
 	}
 	return t, s.checkTerms(t, "Request.Lease", blame)
 }

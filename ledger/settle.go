@@ -27,23 +27,13 @@ const unheard = "#claim = :me AND #state = :claimed"
 
 const (
 	completeUpdate = "SET #state = :done, #result = :result, #expiresAt = :expires REMOVE #lease, #errorCode, #lastError"
-	failUpdate     = "SET #state = :failed, #lastError = :error, #expiresAt = :expires REMOVE #lease, #errorCode"
-	refuseUpdate   = "SET #state = :failed, #lastError = :error, #errorCode = :code, #expiresAt = :expires REMOVE #lease"
-	withdrawUpdate = "SET #state = :failed, #lastError = :error, #expiresAt = :expires, #attempts = #attempts - :one REMOVE #lease, #errorCode"
+	failUpdate     = "SET #state = :failed, #lastError = :error, #expiresAt = :expires, #attempts = #attempts - :back REMOVE #lease, #errorCode"
+	refuseUpdate   = "SET #state = :failed, #lastError = :error, #expiresAt = :expires, #attempts = #attempts - :back, #errorCode = :code REMOVE #lease"
 	renewUpdate    = "SET #lease = :lease, #expiresAt = :expires"
 
 	// A duplicate of an earlier renewal that arrives late must not shorten the
 	// lease.
 	renewCondition = held + " AND #lease <= :lease"
-)
-
-var (
-	completeNames = item.Names(attrClaim, attrFence, attrState, attrResult, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
-	failNames     = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
-	withdrawNames = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode, attrAttempts)
-	abandonNames  = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode, attrAttempts)
-	renewNames    = item.Names(attrClaim, attrFence, attrState, attrExpiresAt, attrLease)
-	checkNames    = item.Names(attrClaim, attrFence, attrState)
 )
 
 // Complete stores the result, as JSON, and ends the claim: until the row
@@ -68,13 +58,7 @@ func (c *Claim) Complete(ctx context.Context, result any) error {
 }
 
 func (c *Claim) complete(ctx context.Context, result string) error {
-	in := c.store.updateInput(c.Key, completeUpdate, held, completeNames)
-	in.ExpressionAttributeValues = c.completeValues(result)
-	err := c.settle(ctx, "Complete", in, completedWith(result))
-	if err == nil {
-		c.setSettled()
-	}
-	return err
+	return c.end(ctx, "Complete", completeUpdate, c.completeValues(result), completedWith(result))
 }
 
 // completedWith returns a test of whether a row is done with the result.
@@ -106,11 +90,7 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 		why.code = c.store.errorCode(c.Fence, cause, why.text)
 	}
 	why.attempts = c.Attempt
-	values, update := c.values(), failUpdate
-	if why.code != "" {
-		values[":code"], update = item.S(why.code), refuseUpdate
-	}
-	return c.giveUp(ctx, c.store.updateInput(c.Key, update, held, failNames), values, why)
+	return c.giveUp(ctx, why)
 }
 
 // outcome is how a claim was given up.
@@ -122,45 +102,50 @@ type outcome struct {
 
 // withdraw is [Claim.Fail] without counting the attempt.
 func (c *Claim) withdraw(ctx context.Context, cause error) error {
-	values := c.values()
-	values[":one"] = item.N(1)
-	in := c.store.updateInput(c.Key, withdrawUpdate, held, withdrawNames)
-	return c.giveUp(ctx, in, values, outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - 1})
+	return c.giveUp(ctx, outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - 1})
 }
 
 // abandonWithin bounds how long Claim may take after its context has ended.
 const abandonWithin = time.Second
 
-// abandon gives a key up again when the claim's context ended before its answer
-// came: no work has begun, so the attempt does not count. It is best effort. A
-// claim that arrives later still takes the key, as that of a crashed worker
-// does. A duplicate of a claim that arrived does not, because its nonce is in
-// the row.
-func (s *Store) abandon(ctx context.Context, b bid) {
+// abandon gives a key up again when the context of a Claim or Resume ended before
+// its answer came: no work has begun, so the attempt of a Claim does not count,
+// and back is 1. It is best effort. A claim that arrives later still takes the key,
+// as that of a crashed worker does. A duplicate of a claim that arrived does not,
+// because its nonce is in the row.
+func (s *Store) abandon(ctx context.Context, key, nonce string, life time.Duration, back int64) {
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
-	in := s.updateInput(b.key, withdrawUpdate, unheard, abandonNames)
+	in := s.updateInput(key, failUpdate, unheard)
 	in.ExpressionAttributeValues = ddb.Item{
-		":me":      item.S(b.nonce),
+		":me":      item.S(nonce),
 		":claimed": item.S(string(Claimed)),
 		":failed":  item.S(string(Failed)),
 		":error":   item.S(text),
-		":expires": item.N(expiresAt(s.cfg.Now(), b.life)),
-		":one":     item.N(1),
+		":expires": item.N(expiresAt(s.cfg.Now(), life)),
+		":back":    item.N(back),
 	}
-	_ = ddb.Retry(ctx, func() error {
-		_, err := s.api.UpdateItem(ctx, in)
-		return err
+	_, _ = s.update(ctx, in)
+}
+
+func (c *Claim) giveUp(ctx context.Context, why outcome) error {
+	update, values := failUpdate, c.values()
+	values[":failed"], values[":error"] = item.S(string(why.state)), item.S(why.text)
+	values[":back"] = item.N(c.Attempt - why.attempts)
+	if why.code != "" {
+		values[":code"], update = item.S(why.code), refuseUpdate
+	}
+	return c.end(ctx, "Fail", update, values, func(stands row) bool {
+		return why == outcome{stands.State, stands.LastError, stands.errorCode, stands.Attempts}
 	})
 }
 
-func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values ddb.Item, why outcome) error {
-	values[":failed"], values[":error"] = item.S(string(why.state)), item.S(why.text)
+// end settles a claim with the write that ends it.
+func (c *Claim) end(ctx context.Context, op, update string, values ddb.Item, same func(row) bool) error {
+	in := c.store.updateInput(c.Key, update, held)
 	in.ExpressionAttributeValues = values
-	err := c.settle(ctx, "Fail", in, func(stands row) bool {
-		return why == outcome{stands.State, stands.LastError, stands.errorCode, stands.Attempts}
-	})
+	err := c.settle(ctx, op, in, same)
 	if err == nil {
 		c.setSettled()
 	}
@@ -176,7 +161,7 @@ func (c *Claim) giveUp(ctx context.Context, in *dynamodb.UpdateItemInput, values
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {
 	lease := time.UnixMilli(c.store.cfg.Now().Add(c.span).UnixMilli())
-	in := c.store.updateInput(c.Key, renewUpdate, renewCondition, renewNames)
+	in := c.store.updateInput(c.Key, renewUpdate, renewCondition)
 	in.ExpressionAttributeValues = c.values()
 	in.ExpressionAttributeValues[":lease"] = item.N(lease.UnixMilli())
 	err := c.settle(ctx, "Renew", in, func(stands row) bool {
@@ -191,10 +176,7 @@ func (c *Claim) Renew(ctx context.Context) error {
 
 // settle sends an update whose condition says that the claim is held.
 func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemInput, same func(row) bool) error {
-	err := ddb.Retry(ctx, func() error {
-		_, err := c.store.api.UpdateItem(ctx, in)
-		return err
-	})
+	_, err := c.store.update(ctx, in)
 	if old, refused := ddb.Refused(err); refused {
 		return c.judge(op, old, same)
 	}

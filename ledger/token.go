@@ -10,7 +10,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
-	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
@@ -79,11 +78,6 @@ func (s *Store) parseToken(token string) (*Claim, error) {
 
 const resumeUpdate = "SET #claim = :new, #fence = #fence + :one, #lease = :lease, #expiresAt = :expires REMOVE #holder"
 
-var (
-	resumeNames  = item.Names(attrClaim, attrFence, attrState, attrLease, attrExpiresAt, attrHolder)
-	forsakeNames = item.Names(attrClaim, attrState, attrExpiresAt, attrLease, attrLastError, attrErrorCode)
-)
-
 // Resume takes over a claim from the worker that holds it. The token is what that
 // claim's [Claim.Token] returned. The claim that Resume returns has a higher fence
 // and a new token, and its lease begins anew with the same length. Resume does not
@@ -119,7 +113,7 @@ func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
 	}
 	stands, err := s.takeOver(ctx, from, nonce)
 	if ctx.Err() != nil {
-		s.forsake(ctx, from, nonce)
+		s.abandon(ctx, from.Key, nonce, from.life, 0)
 		return nil, s.wrap("Resume", ctx.Err())
 	}
 	switch {
@@ -140,41 +134,12 @@ func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
 // refused.
 func (s *Store) takeOver(ctx context.Context, from *Claim, nonce string) (stands row, err error) {
 	now := s.cfg.Now()
-	in := s.updateInput(from.Key, resumeUpdate, held, resumeNames)
+	in := s.updateInput(from.Key, resumeUpdate, held)
 	in.ExpressionAttributeValues = from.values()
 	in.ExpressionAttributeValues[":new"] = item.S(nonce)
 	in.ExpressionAttributeValues[":one"] = item.N(1)
 	in.ExpressionAttributeValues[":lease"] = item.N(now.Add(from.span).UnixMilli())
 	in.ReturnValues = types.ReturnValueAllNew
-	var written ddb.Item
-	err = ddb.Retry(ctx, func() error {
-		out, err := s.api.UpdateItem(ctx, in)
-		if err == nil {
-			written = out.Attributes
-		}
-		return err
-	})
-	stands, refused, err := s.refusedBy("Resume", err)
-	if err != nil || refused {
-		return stands, err
-	}
-	stands, err = s.decode(written)
-	return stands, s.wrap("Resume", err)
-}
-
-// forsake fails a claim again when the resumption's context ended before its
-// answer came. It is best effort, like abandon.
-func (s *Store) forsake(ctx context.Context, from *Claim, nonce string) {
-	text := truncate(context.Cause(ctx).Error(), maxError)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
-	defer cancel()
-	in := s.updateInput(from.Key, failUpdate, unheard, forsakeNames)
-	in.ExpressionAttributeValues = ddb.Item{
-		":me":      item.S(nonce),
-		":claimed": item.S(string(Claimed)),
-		":failed":  item.S(string(Failed)),
-		":error":   item.S(text),
-		":expires": item.N(expiresAt(s.cfg.Now(), from.life)),
-	}
-	_, _, _ = s.change(ctx, "Resume", in)
+	stands, _, err = s.change(ctx, "Resume", in)
+	return stands, err
 }
