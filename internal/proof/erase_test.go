@@ -205,7 +205,9 @@ func TestBackfillAlias(t *testing.T) {
 	})
 	disown := erasing("Disown", func(ctx context.Context, p process) (int, error) { return book(p).Disown(ctx, "home", "1") })
 	spelled := row{"pk": text("ALIAS#home"), "sk": text("DISKA")}
-	failed := func(reason types.CancellationReason) bool { return aws.ToString(reason.Code) == "ConditionalCheckFailed" }
+	failed := func(reason types.CancellationReason) bool {
+		return aws.ToString(reason.Code) == "ConditionalCheckFailed"
+	}
 	backfill := call{"Backfill", func(ctx context.Context, p process) string {
 		got, err := p.api.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("book"), Key: spelled, ConsistentRead: aws.Bool(true)})
 		if err != nil || got.Item == nil {
