@@ -201,6 +201,10 @@ func TestOlderSpellings(t *testing.T) {
 		t.Errorf("(-before +after)\n%s", diff)
 	}
 	w.f.moves(t, w.f.move(t, row), "Put")
+
+	w = newWriter(t)
+	w.f.older(t, golden(t, "older"), "di\x01sk") // has no normal form
+	fails()
 }
 
 // With OnUnreadable, questions are answered without an older spelling.

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/homeops/ddbpatterns/alias"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 )
 
@@ -54,6 +55,33 @@ func TestConfirmRemembersTheEightGreatest(t *testing.T) {
 	}
 	owner(t, "diskning")(w.confirm("torkning", 5))
 	owner(t, "diskning")(w.confirm("torkning", 40)) // in spite of the remembered events
+}
+
+// A confirmation of a full set that another one overtakes loses neither.
+func TestConfirmBesideAnother(t *testing.T) {
+	t.Parallel()
+	w := confirmed(t)
+	other := writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}}
+	w.f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 2, Do: dynamotest.Before(func() { do(t, event.Created)(other.confirm("diskning", 6)) })})
+	do(t, event.Created)(w.confirm("diskning", 5))
+	do(t, event.Duplicate)(w.confirm("diskning", 6))
+	do(t, event.Duplicate)(w.confirm("diskning", 5))
+	means(t, w.f, "diskning", 10)
+}
+
+// A Correct to the name that stands is overtaken by one to another name, whose
+// confirmations do not count for this one.
+func TestCorrectBesideAnother(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	other := writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}}
+	w.f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 2, Do: dynamotest.Before(func() {
+		do(t, event.Created)(other.correct("torkning", 50))
+		do(t, event.Created)(other.confirm("torkning", 45))
+	})})
+	do(t, event.Created)(w.correct("diskning", 40))
+	means(t, w.f, "diskning", 0)
 }
 
 // Another name is counted from 0, by its own events; the same name keeps its

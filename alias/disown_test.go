@@ -58,8 +58,8 @@ func TestDisownBesideATeacher(t *testing.T) {
 	w.f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
 		do(t, event.Created)(w.f.Correct(t.Context(), alias.Correct{Scope: chat, Phrase: "ta disken", Name: "y", Event: eventAt(t, 5), Actor: "43"}))
 	})})
-	if _, err := w.f.another(t, nil).Disown(t.Context(), chat, "42"); err != nil {
-		t.Error(err)
+	if n, err := w.f.another(t, nil).Disown(t.Context(), chat, "42"); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
 	}
 	if a, ok, err := w.f.Get(t.Context(), chat, "ta disken"); !ok || err != nil || a.LearnedFrom != "43" {
 		t.Errorf("%+v, %t, %v", a, ok, err)

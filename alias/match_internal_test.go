@@ -60,6 +60,8 @@ func TestMatch(t *testing.T) {
 		{"nor behind a control", "disk", "x\x07\u200ddisk", []string{"disk=disk"}},
 		{"a joiner behind a picture joins", "👩|👨", "👨\u200d\u200b👩", nil},
 		{"not half of two flags", "🇪🇳|🇸🇪", "🇸🇪🇳🇴 🇳🇴🇸🇪", []string{"🇸🇪=🇸🇪", "🇸🇪=🇸🇪"}},
+		{"not between two flags", "🇪🇳", "🇸🇪🇳🇴", nil},
+		{"a letter with a mark is no half of a flag", "🇪🇸", "🇸\u0301🇪🇸", []string{"🇪🇸=🇪🇸"}},
 		{"what is no text is no character", "\ufffd", "\xff \ufffd", []string{"\ufffd=\ufffd"}},
 		{"a keycap", "1|1\u20e3", "1\ufe0f\u20e3 1", []string{"1\u20e3=1\ufe0f\u20e3", "1=1"}},
 		{"a region's flag", "🏴", "🏴\U000E0067\U000E0062\U000E007F 🏴", []string{"🏴=🏴"}},

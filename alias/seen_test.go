@@ -95,7 +95,8 @@ func TestSeedOfKnownPhrasesIsNoWrite(t *testing.T) {
 	f := open(t)
 	f.write(t, golden(t, "older"))
 	f.Store = f.another(t, func(c *alias.Config) { c.NoCache = true })
-	if done, err := f.Seed(t.Context(), chat, map[string]string{"pant": "x"}); err != nil || done != 0 {
+	f.write(t, golden(t, "forgotten"))
+	if done, err := f.Seed(t.Context(), chat, map[string]string{"pant": "x", "ta disken": "x"}); err != nil || done != 0 {
 		t.Fatalf("Seed: %d, %v", done, err)
 	}
 	f.db.Meter(func() { f.resolves(t, chat, "pant", "pantning") }).Want(t, price(1, 0.5, 0))
