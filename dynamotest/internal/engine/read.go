@@ -61,7 +61,7 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 	key, _ := t.key.Key(r.key.Map)
 	items := &t.items
 	if r.late {
-		items = e.view(t)
+		items, _ = e.views(t, nil)
 	}
 	rec, _ := items.Get(string(key))
 	return t, rec, nil

@@ -29,12 +29,6 @@ func (e *Engine) keepPast(t *table, now time.Time) {
 	}
 }
 
-// view returns what an eventually consistent read sees of a table.
-func (e *Engine) view(t *table) *data {
-	base, _ := e.views(t, nil)
-	return base
-}
-
 // views returns what an eventually consistent read sees of a table and of an
 // index, or of the table again if x is nil. It reads the clock once, so that a
 // local index has no entry of an item that its table lacks.
