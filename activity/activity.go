@@ -133,6 +133,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if cfg != nil {
 		s.cfg = *cfg
 	}
+
 	s.cfg.fill()
 	if err := check.NotNil(pkg, "api", api); err != nil {
 		return nil, err
@@ -143,14 +144,17 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := actor.CheckType(pkg, s.cfg.ActorType); err != nil {
 		return nil, err
 	}
+
 	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
 	if err := s.retention.Check(pkg); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if s.names, err = names.New(pkg, s.cfg.Names, attributes, indexes); err != nil {
 		return nil, err
 	}
+
 	s.api = names.Client(s.names, api)
 	return s, nil
 }
@@ -181,6 +185,7 @@ func (s *Store) Table() schema.Table {
 	if s.retention.Limited() {
 		table.TTL = attrTTL
 	}
+
 	return s.names.Table(table)
 }
 
@@ -190,6 +195,7 @@ func (s *Store) Actions() schema.Actions {
 	onTable, byActor := schema.Grants{"": query}, schema.Grants{indexActor: query}
 	byName, byBoth := schema.Grants{indexName: query}, schema.Grants{indexActorName: query}
 	anyQuery := schema.Grants{"": query, indexActor: query, indexName: query, indexActorName: query}
+
 	return s.names.Actions(schema.Actions{
 		Calls: map[string]schema.Grants{
 			"Record":      {"": {"PutItem"}},

@@ -33,18 +33,22 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 	if retracted(row) || s.expired(row) {
 		return nil, false, nil
 	}
+
 	a, err := s.decode(row)
 	if err != nil {
 		return nil, false, s.wrap("Backfill", err)
 	}
+
 	a.Name = canonical(a.Name)
 	if err := s.checkIndexed(a); err != nil {
 		return nil, false, s.wrap("Backfill", fmt.Errorf("the row has a value that cannot be in a key: %v", err)) // not wrapped, as in decode
 	}
+
 	ms := a.At.UnixMilli()
 	if ms < minMillis || ms > maxMillis {
 		return nil, false, s.wrap("Backfill", errors.New("the row has no time between March 1973 and November 2286"))
 	}
+
 	in, ok, err := backfill.Update(s.names.Stored, s.table, row, []string{attrScope, attrID}, ddb.Item{
 		attrName:       item.S(a.Name),
 		attrTimestamp:  item.N(ms),

@@ -29,6 +29,7 @@ func (s *Store) check(a Activity) error {
 	if err := check.Text(pkg, "Kind", a.Kind); err != nil {
 		return err
 	}
+
 	for _, number := range []struct {
 		field string
 		value float64

@@ -74,6 +74,7 @@ func (s *Store) encode(a Activity) (ddb.Item, error) {
 	if err := s.check(a); err != nil {
 		return nil, err
 	}
+
 	ms := a.Event.Time().UnixMilli()
 	it := ddb.Item{
 		attrScope:      item.S(a.Scope),
@@ -90,15 +91,19 @@ func (s *Store) encode(a Activity) (ddb.Item, error) {
 	if a.ActorName != "" {
 		it[attrActorName] = item.S(a.ActorName)
 	}
+
 	if a.Kind != "" {
 		it[attrKind] = item.S(a.Kind)
 	}
+
 	if a.Seq != 0 {
 		it[attrSeq] = item.N(a.Seq)
 	}
+
 	if err := payload.Encode(pkg, it, a.Data); err != nil {
 		return nil, err
 	}
+
 	if s.retention.Limited() {
 		it[attrTTL] = item.N(s.retention.Expiry(a.Event.Time()).Unix())
 	}
@@ -115,6 +120,7 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 		Name:      item.Text(it, attrName),
 		Kind:      item.Text(it, attrKind),
 	}
+
 	var err error
 	if a.Event, err = event.Parse(item.Text(it, attrID)); err != nil {
 		// Not wrapped: a stored row is not bad input of the caller.
@@ -132,14 +138,17 @@ func (s *Store) decode(it ddb.Item) (Activity, error) {
 	if a.At, err = item.Millis(it, attrTimestamp); err != nil {
 		return Activity{}, err
 	}
+
 	if a.At.IsZero() {
 		a.At = a.Event.Time()
 	}
+
 	if a.CreatedAt, err = item.ParseTime(it, attrCreatedAt); err != nil {
 		return Activity{}, err
 	}
 	if a.Data, err = payload.Decode[attributevalue.Number](it); err != nil {
 		return Activity{}, err
 	}
+
 	return a, nil
 }

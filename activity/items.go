@@ -41,10 +41,12 @@ func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	copied := slices.Clone(activities)
 	for i := range copied {
 		copied[i].Data = payload.Clone(activities[i].Data)
 	}
+
 	actions := s.puts(items)
 	for i, action := range actions { // the caller may add to each
 		action.Put.TableName = aws.String(s.table)
@@ -52,6 +54,7 @@ func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
 		action.Put.ExpressionAttributeValues = maps.Clone(action.Put.ExpressionAttributeValues)
 		actions[i] = s.names.Action(action)
 	}
+
 	return &RecordItems{Items: actions, store: s, all: copied}, nil
 }
 
@@ -74,6 +77,7 @@ func (r *RecordItems) Outcome(reasons []types.CancellationReason) (event.Outcome
 	if len(reasons) != len(r.Items) {
 		return 0, event.BadInput(pkg, "reasons", fmt.Sprintf("must have one element for each of the %d Items, has %d", len(r.Items), len(reasons)))
 	}
+
 	var rows []ddb.Item
 	for _, reason := range reasons {
 		old, refused, err := ddb.Action(reason)
@@ -84,6 +88,7 @@ func (r *RecordItems) Outcome(reasons []types.CancellationReason) (event.Outcome
 			rows = append(rows, r.store.names.Read(old))
 		}
 	}
+
 	if rows == nil {
 		return 0, nil
 	}

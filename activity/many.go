@@ -30,16 +30,19 @@ func (s *Store) RecordMany(ctx context.Context, activities []Activity) ([]event.
 	if len(activities) == 0 {
 		return nil, nil
 	}
+
 	outcomes := make([]event.Outcome, len(activities))
 	errs := make([]error, len(activities))
 	var group errgroup.Group // without a context: a failure does not stop the others
 	group.SetLimit(concurrency)
+
 	for _, same := range s.byRow(activities, errs) {
 		group.Go(func() error {
 			s.recordInOrder(ctx, same, outcomes, errs)
 			return nil
 		})
 	}
+
 	_ = group.Wait() // the functions return no error: each keeps its own
 	var left []event.Leftover
 	for i, err := range errs {
@@ -47,6 +50,7 @@ func (s *Store) RecordMany(ctx context.Context, activities []Activity) ([]event.
 			left = append(left, event.Leftover{Index: i, Err: err})
 		}
 	}
+
 	if left != nil {
 		return outcomes, &event.LeftoverError{Leftovers: left}
 	}
@@ -67,6 +71,7 @@ func (s *Store) byRow(all []Activity, errs []error) [][]encoded {
 		scope string
 		event event.Event
 	}
+
 	var rows [][]encoded
 	place := map[id]int{}
 	for i, a := range all {
@@ -82,6 +87,7 @@ func (s *Store) byRow(all []Activity, errs []error) [][]encoded {
 		}
 		rows[n] = append(rows[n], e)
 	}
+
 	return rows
 }
 
@@ -98,10 +104,12 @@ func (s *Store) recordInOrder(ctx context.Context, same []encoded, outcomes []ev
 		if trouble == nil && ctx.Err() != nil {
 			trouble = s.wrap("RecordMany", context.Cause(ctx))
 		}
+
 		if trouble != nil {
 			errs[e.index] = trouble
 			continue
 		}
+
 		var err error
 		outcomes[e.index], err = s.recordRow(ctx, "RecordMany", e.Activity, e.row)
 		errs[e.index] = err

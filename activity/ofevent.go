@@ -38,6 +38,7 @@ func (s *Store) rowsOf(ctx context.Context, method, scope string, ev event.Event
 		Keys: ddb.Item{attrScope: item.S(scope)}, Partition: attrScope, Sort: walk.Key{Name: attrID},
 		Lo: from.String(), Hi: to.String(), First: walk.FullPage, Most: walk.FullPage,
 	}
+
 	var all []ddb.Item
 	for row, err := range walk.Each(ctx, s.api, q, func(row ddb.Item) (ddb.Item, walk.Shown, error) { return row, walk.Part, nil }) {
 		if err != nil {
@@ -45,6 +46,7 @@ func (s *Store) rowsOf(ctx context.Context, method, scope string, ev event.Event
 		}
 		all = append(all, row)
 	}
+
 	return all, nil
 }
 

@@ -58,10 +58,12 @@ func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error
 	if err := s.checkActor(actor); err != nil {
 		return query{}, err
 	}
+
 	both := check.Join(scope, actor)
 	if err := check.PartitionKey(pkg, "Scope and Actor", both); err != nil {
 		return query{}, err
 	}
+
 	q, err := s.named("ByActorAndName", indexActorName, name, r)
 	q.Keys, q.Partition = ddb.Item{attrScopeActor: item.S(both), attrScope: item.S(scope)}, attrScopeActor
 	return q, err
@@ -94,14 +96,17 @@ func (s *Store) query(name, index string, r Range) (query, error) {
 	if item.Inverted(r.From, r.To) {
 		return query{}, event.BadInput(pkg, "Range.To", "lies before From")
 	}
+
 	matching, err := s.filter(r.Match, index == "" || index == indexName)
 	if err != nil {
 		return query{}, err
 	}
+
 	direction := ""
 	if r.NewestFirst {
 		direction = " newest first"
 	}
+
 	q := query{during: item.PeriodOf(r.From, r.To)}
 	q.Query = walk.Query{
 		Pkg: pkg, Wrap: func(err error) error { return s.wrap(name, err) }, Table: s.table, Index: index,
@@ -110,6 +115,7 @@ func (s *Store) query(name, index string, r Range) (query, error) {
 		Name: name + direction + matching.ID(), Cursor: r.Cursor, Next: r.Next,
 		Limit: r.Limit, ReadAtMost: r.ReadAtMost, First: max(r.Limit, firstPage), Most: walk.FullPage,
 	}
+
 	return q, nil
 }
 
@@ -122,6 +128,7 @@ func (s *Store) filter(m Match, allActors bool) (filter.Filter, error) {
 		}
 		attributes = append(attributes, filter.Attribute{Name: attrKind, Value: item.S(m.Kind)})
 	}
+
 	if m.Actor != "" {
 		if !allActors {
 			return filter.Filter{}, event.BadInput(pkg, "Match.Actor", "must be empty: the query already reads only one actor's activities")
@@ -148,6 +155,7 @@ func (s *Store) show(q *query, row ddb.Item) (Activity, walk.Shown, error) {
 	if retracted(row) || s.expired(row) {
 		return Activity{}, walk.Skipped, nil
 	}
+
 	a, err := s.decode(row)
 	switch {
 	case err == nil && q.answeredBy(a):
@@ -157,6 +165,7 @@ func (s *Store) show(q *query, row ddb.Item) (Activity, walk.Shown, error) {
 	case err != nil:
 		s.cfg.OnUnreadable(q.Wrap(fmt.Errorf("row %q of scope %q: %w", item.Text(row, attrID), item.Text(row, attrScope), err)))
 	}
+
 	return Activity{}, walk.Skipped, nil
 }
 

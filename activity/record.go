@@ -61,6 +61,7 @@ func (s *Store) recordRow(ctx context.Context, method string, a Activity, row dd
 	if err := s.checkAge(method, a.Event); err != nil {
 		return 0, err
 	}
+
 	old, refused, err := s.put(ctx, method, row)
 	switch {
 	case err != nil:
@@ -70,6 +71,7 @@ func (s *Store) recordRow(ctx context.Context, method string, a Activity, row dd
 	case retracted(old):
 		return 0, ErrRetracted
 	}
+
 	stored, err := s.decode(old)
 	if err != nil {
 		return 0, s.wrap(method, err)
@@ -77,6 +79,7 @@ func (s *Store) recordRow(ctx context.Context, method string, a Activity, row dd
 	if !same(stored, a) {
 		return 0, &ConflictError{Stored: []Activity{stored}}
 	}
+
 	return event.Duplicate, nil
 }
 
@@ -114,6 +117,7 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.It
 	if old, refused = ddb.Refused(err); refused {
 		return old, true, nil
 	}
+
 	return nil, false, s.wrap(method, err)
 }
 
@@ -153,6 +157,7 @@ func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Out
 	if err != nil {
 		return 0, err
 	}
+
 	refused, err := s.putAll(ctx, items)
 	if err != nil {
 		return 0, err
@@ -160,11 +165,13 @@ func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Out
 	if !refused {
 		return event.Created, nil
 	}
+
 	// The refusal shows only rows of this set, and the first set may have more.
 	rows, err := s.rowsOf(ctx, "RecordAll", activities[0].Scope, activities[0].Event)
 	if err != nil {
 		return 0, err
 	}
+
 	return s.judgeSet("RecordAll", rows, activities)
 }
 
@@ -174,12 +181,14 @@ func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.
 	for _, a := range all {
 		given[a.Event.String()] = true
 	}
+
 	takenBack := func(row ddb.Item) bool {
 		return retracted(row) && given[item.Text(row, attrID)] && !s.expired(row)
 	}
 	if slices.ContainsFunc(rows, takenBack) {
 		return 0, ErrRetracted
 	}
+
 	stored, err := s.standing(method, rows)
 	if err != nil {
 		return 0, err
@@ -190,6 +199,7 @@ func (s *Store) judgeSet(method string, rows []ddb.Item, all []Activity) (event.
 	if !sameSet(stored, all) {
 		return 0, &ConflictError{Stored: stored}
 	}
+
 	return event.Duplicate, nil
 }
 
@@ -214,9 +224,11 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 	if len(all) == 0 || len(all) > MaxSet {
 		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("must have 1 to %d elements, has %d", MaxSet, len(all)))
 	}
+
 	items := make([]ddb.Item, len(all))
 	seen := map[event.Event]bool{}
 	guarded := false
+
 	for i, a := range all {
 		field := fmt.Sprintf("activities[%d]", i)
 		switch {
@@ -227,6 +239,7 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 		case seen[a.Event]:
 			return nil, event.BadInput(pkg, field+".Event", "is the same as that of an activity before it in the slice: give the first activity the event's Nth(1), the second Nth(2), and so on")
 		}
+
 		seen[a.Event] = true
 		guarded = guarded || a.Event.N() == 1
 		var err error
@@ -234,13 +247,16 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 			return nil, err
 		}
 	}
+
 	if !guarded {
 		return nil, event.BadInput(pkg, "activities", "must include one with the Event Nth(1), which is the event itself: the row of that activity guards the set")
 	}
+
 	size := 0
 	for _, it := range items {
 		size += item.Size(s.names.Stored(it))
 	}
+
 	if size > maxTransaction {
 		return nil, event.BadInput(pkg, "activities", fmt.Sprintf("have %d bytes together, and a transaction can have at most %d", size, maxTransaction))
 	}
@@ -270,6 +286,7 @@ func (s *Store) puts(items []ddb.Item) []types.TransactWriteItem {
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}
 	}
+
 	return actions
 }
 
@@ -278,6 +295,7 @@ func (s *Store) together(ctx context.Context, method string, actions []types.Tra
 	for i, action := range actions {
 		actions[i] = s.names.Action(action)
 	}
+
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: actions}
 	// A set that meets another one being written waits until that is complete.
 	err = ddb.RetryIf(ctx, ddb.Busy, func() error {
@@ -287,6 +305,7 @@ func (s *Store) together(ctx context.Context, method string, actions []types.Tra
 	if reasons, ok := ddb.Cancelled(err); ok && !ddb.Contended(err) && slices.ContainsFunc(reasons, ddb.ConditionFailed) {
 		return true, nil
 	}
+
 	return false, s.wrap(method, err)
 }
 

@@ -54,6 +54,7 @@ func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
 	if err := checkPlace(r.Scope, r.Event, "Event"); err != nil {
 		return 0, err
 	}
+
 	now := s.cfg.Now()
 	condition, names := retractStanding, map[string]string{"#id": attrID, "#retractedAt": attrRetractedAt, "#ttl": attrTTL}
 	if r.Tombstone {
@@ -63,6 +64,7 @@ func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
 		condition = retractAny
 		delete(names, "#id")
 	}
+
 	err := ddb.Retry(ctx, func() error {
 		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           &s.table,
@@ -74,6 +76,7 @@ func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
 		})
 		return err
 	})
+
 	old, refused := ddb.Refused(err)
 	switch {
 	case err == nil:
@@ -83,5 +86,6 @@ func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
 	case retracted(old): // even if it has expired, as the own one may at once
 		return event.Duplicate, nil
 	}
+
 	return 0, ErrNotFound
 }

@@ -28,9 +28,11 @@ func (s *Store) Tally(ctx context.Context, f Filter) ([]Tally, error) {
 		}
 		counts[Tally{Actor: a.Actor, Name: canonical(a.Name), Kind: a.Kind}]++
 	}
+
 	all := slices.SortedFunc(maps.Keys(counts), func(a, b Tally) int {
 		return cmp.Or(cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
+
 	for i := range all {
 		all[i].Count = counts[all[i]]
 	}

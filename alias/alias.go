@@ -146,11 +146,13 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if cfg != nil {
 		s.cfg = *cfg
 	}
+
 	s.cfg.fill()
 	n, err := names.New(pkg, s.cfg.Names, attributes, []string{index})
 	if err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table), s.cfg.validate(), err); err != nil {
 		return nil, err
 	}
+
 	s.names = n
 	s.api = names.Client(s.names, api)
 	s.cache = newCache(s.cfg, s.fetch)

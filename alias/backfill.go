@@ -36,6 +36,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.Transac
 	if !strings.HasPrefix(item.Text(row, attrPK), s.cfg.Prefix+"#") {
 		return nil, false, nil
 	}
+
 	phrase := item.Text(row, attrSK)
 	normal, err := normalize(phrase)
 	if err != nil {
@@ -50,6 +51,7 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.Transac
 	all := slices.AppendSeq(slices.Clone(attributes), maps.Keys(row))
 	slices.Sort(all)
 	condition, names, values := backfill.Unchanged(row, slices.Compact(all))
+
 	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		s.names.Action(types.TransactWriteItem{Put: &types.Put{
 			TableName: aws.String(s.table), Item: moved,

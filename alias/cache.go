@@ -68,6 +68,7 @@ func (c *cache) get(ctx context.Context, scope string, refresh bool) (*book, err
 			return nil, fmt.Errorf("waiting for the rows of the scope: %w", ctx.Err())
 		case <-r.ended:
 		}
+
 		if !r.left {
 			return r.book, r.err
 		}
@@ -89,6 +90,7 @@ func (c *cache) join(scope string, refresh bool) (b *book, r *reading, first boo
 	case r.fresh(c.now()):
 		return r.book, nil, false
 	}
+
 	r = &reading{ended: make(chan struct{})}
 	c.readings[scope] = r
 	return nil, r, true

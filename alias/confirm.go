@@ -105,6 +105,7 @@ func (s *Store) counting(c Confirm, r row) (expression, ddb.Item) {
 		values[":most"] = item.N(maxConfirmers)
 		return confirm, values
 	}
+
 	values[":stood"] = setOf(r.confirmers)
 	values[":trimmed"] = setOf(greatest(append(slices.Clone(r.confirmers), c.Event)))
 	return confirmFull, values

@@ -52,6 +52,7 @@ func (s *Store) Correct(ctx context.Context, c Correct) (event.Outcome, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	values := s.naming(p, c.Name, Learned)
 	values[":event"], values[":actor"] = item.S(c.Event.String()), item.S(c.Actor)
 

@@ -68,5 +68,6 @@ func (s *Store) Forget(ctx context.Context, f Forget) (event.Outcome, error) {
 	case r.NamedBy == f.Event && !r.named():
 		return event.Duplicate, nil
 	}
+
 	return 0, s.superseded("Forget")
 }

@@ -91,6 +91,7 @@ func decode(scope string, it ddb.Item) (row, error) {
 	if len(it) == 0 {
 		return row{}, nil
 	}
+
 	of := Alias{Scope: scope, Phrase: item.Text(it, attrSK)}
 	r := row{Alias: of}
 	r.Name, r.LearnedFrom = item.Text(it, attrName), item.Text(it, attrLearnedFrom)
@@ -106,6 +107,7 @@ func decode(scope string, it ddb.Item) (row, error) {
 	if normal, bad := normalize(of.Phrase); bad != nil || normal != of.Phrase {
 		err[6] = errors.New("its phrase is not in normal form, see Backfill")
 	}
+
 	if err := cmp.Or(err[:]...); err != nil {
 		return row{Alias: of}, fmt.Errorf("a stored item cannot be read: %w", err)
 	}

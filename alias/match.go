@@ -35,6 +35,7 @@ func (b *book) match(text string) []Match {
 	if len(b.lengths) == 0 {
 		return found
 	}
+
 	f := fold(text)
 	for at := 0; at < len(f.text); {
 		a, ok := b.longest(f, at)
@@ -46,6 +47,7 @@ func (b *book) match(text string) []Match {
 		found = append(found, Match{Alias: a, Start: f.cut[at], End: f.cut[end]})
 		at = end
 	}
+
 	return found
 }
 
@@ -53,6 +55,7 @@ func (b *book) longest(f folded, at int) (Alias, bool) {
 	if f.cut[at] == noCut {
 		return Alias{}, false
 	}
+
 	for _, length := range b.lengths {
 		end := at + length
 		if end > len(f.text) || f.cut[end] == noCut {

@@ -67,6 +67,7 @@ func fold(text string) folded {
 	out := make([]byte, 0, len(kept))
 	cut := make([]int, 0, len(kept)+1)
 	caser := cases.Fold() // not to be shared between goroutines
+
 	for at := 0; at < len(kept); {
 		next := at + 1
 		if alone(kept, at) {
@@ -76,12 +77,15 @@ func fold(text string) folded {
 			lowered := caser.Bytes(norm.NFD.Bytes(kept[at:next]))
 			out = norm.NFC.Append(out, bytes.Map(cherokee, lowered)...)
 		}
+
 		cut = append(cut, from[at])
 		for len(cut) < len(out) {
 			cut = append(cut, noCut)
 		}
+
 		at = next
 	}
+
 	f := folded{text: string(out), cut: append(cut, len(text))}
 	f.keepWordsWhole()
 	return f
@@ -138,15 +142,18 @@ func strip(text string) (kept []byte, from []int) {
 			joined = joined || r == zeroWidthJoiner && joins(kept)
 			continue
 		}
+
 		if joined {
 			offset = noCut
 		}
+
 		joined = false
 		kept = utf8.AppendRune(kept, r)
 		for len(from) < len(kept) {
 			from = append(from, offset)
 		}
 	}
+
 	return kept, from
 }
 

@@ -47,6 +47,7 @@ func (s *Store) Put(ctx context.Context, put Put) (event.Outcome, error) {
 	if put.Actor != "" {
 		change, values[":actor"] = teach, item.S(put.Actor)
 	}
+
 	return s.write(ctx, "Put", p, func(row) (expression, ddb.Item) { return change, values }, func(r row) (event.Outcome, error) {
 		switch {
 		case !r.named():

@@ -71,16 +71,19 @@ func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, err
 	if err != nil {
 		return Alias{}, false, check.Positional(err)
 	}
+
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(s.table), Key: p.key(), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
 		return Alias{}, false, s.wrap("Get", err)
 	}
+
 	r, err := decode(scope, out.Item)
 	if err != nil {
 		return Alias{}, false, s.wrap("Get", err)
 	}
+
 	return r.Alias, r.named(), nil
 }
 
@@ -106,12 +109,14 @@ func (s *Store) PhrasesOf(ctx context.Context, scope, name string) ([]Alias, err
 	if err != nil {
 		return nil, s.wrap("PhrasesOf", err)
 	}
+
 	var found []Alias
 	for _, r := range rows {
 		if r.named() { // it can be read
 			found = append(found, r.Alias)
 		}
 	}
+
 	// Entries with the same index key have no defined order.
 	slices.SortFunc(found, func(a, b Alias) int { return cmp.Compare(a.Phrase, b.Phrase) })
 	return found, nil
@@ -166,6 +171,7 @@ func (s *Store) fetch(ctx context.Context, scope string, consistent bool) (*book
 	if err != nil {
 		return nil, err
 	}
+
 	read := s.cfg.Now()
 	rows, err := s.rows(ctx, scope, &dynamodb.QueryInput{
 		TableName:                 aws.String(s.table),
@@ -177,6 +183,7 @@ func (s *Store) fetch(ctx context.Context, scope string, consistent bool) (*book
 	if err != nil {
 		return nil, err
 	}
+
 	return newBook(rows, read), nil
 }
 
@@ -204,14 +211,17 @@ func (s *Store) items(ctx context.Context, in *dynamodb.QueryInput, each func(dd
 		if err != nil {
 			return err
 		}
+
 		for _, it := range out.Items {
 			if err := each(it); err != nil {
 				return err
 			}
 		}
+
 		if len(out.LastEvaluatedKey) == 0 {
 			return nil
 		}
+
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
 }

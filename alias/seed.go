@@ -39,10 +39,12 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	if _, _, err := s.partitions(scope); err != nil {
 		return 0, check.Positional(err)
 	}
+
 	planned, left := s.plan(scope, seeds)
 	if len(planned) == 0 {
 		return 0, leftover(left)
 	}
+
 	b, err := s.book(ctx, "Seed", scope, false)
 	if err != nil {
 		return 0, err
@@ -51,10 +53,12 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 	var mu sync.Mutex // guards created and left
 	var group errgroup.Group
 	group.SetLimit(seedsAtOnce)
+
 	for _, seed := range planned {
 		if _, known := b.entries[seed.phrase]; known {
 			continue
 		}
+
 		group.Go(func() error { // a failure does not stop the others
 			_, refused, err := s.update(ctx, seed.place, sow, s.naming(seed.place, seed.name, FromSeed))
 			mu.Lock()
@@ -68,6 +72,7 @@ func (s *Store) Seed(ctx context.Context, scope string, seeds map[string]string)
 			return nil
 		})
 	}
+
 	_ = group.Wait() // left has the errors
 	return created, leftover(left)
 }

@@ -45,12 +45,14 @@ func (s *Store) write(ctx context.Context, op string, p place, fits func(row) (e
 		if out, err := answer(r); out != 0 || err != nil {
 			return out, err
 		}
+
 		if try > 0 { // another writer was faster
 			if err := ddb.Pause(ctx, writePause, min(try, 4)); err != nil {
 				return 0, s.wrap(op, err)
 			}
 		}
 	}
+
 	return 0, s.wrap(op, errors.New("the row kept changing"))
 }
 
@@ -69,6 +71,7 @@ func (s *Store) update(ctx context.Context, p place, change expression, values d
 		ReturnValues:                        types.ReturnValueAllOld,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
+
 	err := ddb.Retry(ctx, func() error {
 		out, err := s.api.UpdateItem(ctx, in)
 		if err == nil {
@@ -79,6 +82,7 @@ func (s *Store) update(ctx context.Context, p place, change expression, values d
 	if by, refused := ddb.Refused(err); refused {
 		return by, true, nil
 	}
+
 	return old, false, err
 }
 

@@ -56,6 +56,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	if err != nil {
 		return Total{}, err
 	}
+
 	used, refusing, err := s.send(ctx, w.op, s.recordNew(w, newEntry))
 	if err != nil {
 		return Total{}, err
@@ -63,6 +64,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	if refusing == nil {
 		return w.total(event.Created, used), nil
 	}
+
 	stands, err := s.judge(w, refusing)
 	switch {
 	case err != nil:
@@ -72,6 +74,7 @@ func (s *Store) Add(ctx context.Context, a Add) (Total, error) {
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Total{}, ErrFull
 	}
+
 	return Total{}, s.wrap(w.op, errNoReason)
 }
 

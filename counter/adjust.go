@@ -82,16 +82,19 @@ func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput,
 	if err := checkWeight("From", a.From); err != nil {
 		return keyed{}, nil, err
 	}
+
 	switch {
 	case a.To < 1 || a.To > mostWeight:
 		return keyed{}, nil, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000; to give everything back, call Refund")
 	case a.Cap < 0:
 		return keyed{}, nil, event.BadInput(pkg, "Cap", "must not be negative")
 	}
+
 	w, err := s.keyed(op, a.Key, a.Event, a.To)
 	if err != nil {
 		return keyed{}, nil, err
 	}
+
 	w.entry.state, w.from = settled, a.From
 	more := a.To - a.From
 	in := s.record(w, adjustUpdate, adjustCondition)
@@ -106,6 +109,7 @@ func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput,
 	case more < 0:
 		*in.ConditionExpression, values[":back"] = fallCondition, item.N(-more)
 	}
+
 	return w, in, nil
 }
 
@@ -127,5 +131,6 @@ func (s *Store) refusedAdjust(w keyed, most int64, row ddb.Item) (Grant, error) 
 	case more < 0 && stands.used < -more:
 		return Grant{}, ErrBelowZero
 	}
+
 	return Grant{}, s.wrap(w.op, errNoReason)
 }

@@ -36,17 +36,21 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateI
 	if s.cfg.Window != Day {
 		return nil, false, event.BadInput(pkg, "Config.Window", "must be Day: older systems have rows of days")
 	}
+
 	row = s.names.Read(row)
 	if item.HasTTL(row, attrTTL) {
 		return nil, false, nil
 	}
+
 	day, err := tzclock.ParseDate(item.Text(row, attrDate))
 	if err == nil {
 		_, err = s.readCounts(row)
 	}
+
 	if err != nil {
 		return nil, false, s.wrap("Backfill", fmt.Errorf("the row is not the count of a day: %v", err)) // not wrapped: what is stored is nobody's bad input
 	}
+
 	ttl := item.N(s.zone.End(day).Add(s.cfg.Retention).Unix())
 	in, ok, err := backfill.Update(s.names.Stored, s.table, row, []string{attrScope, attrDate}, ddb.Item{attrTTL: ttl}, attrDate)
 	return s.names.Update(in), ok, s.wrap("Backfill", err)

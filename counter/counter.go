@@ -86,15 +86,19 @@ func (c *Config) fill() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+
 	if c.Rand == nil {
 		c.Rand = rand.Reader
 	}
+
 	if c.MaxRecorded == 0 {
 		c.MaxRecorded = 1000
 	}
+
 	if c.Retention == 0 {
 		c.Retention = Retention
 	}
+
 	if c.MaxSkew == 0 {
 		c.MaxSkew = 5 * time.Minute
 	}
@@ -106,6 +110,7 @@ func (c *Config) validate() error {
 			return event.BadInput(pkg, fmt.Sprintf("Config.Names[%q]", name), "must not begin with e_, because the attributes of events begin with it")
 		}
 	}
+
 	if c.Window < Day || c.Window > Month {
 		return event.BadInput(pkg, "Config.Window", "must be Day, Hour, Week or Month")
 	}
@@ -118,6 +123,7 @@ func (c *Config) validate() error {
 	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
 		return event.BadInput(pkg, "Config.MaxSkew", "must be between 0 and a day")
 	}
+
 	return nil
 }
 
@@ -145,6 +151,7 @@ func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, 
 	if cfg != nil {
 		s.cfg = *cfg
 	}
+
 	s.cfg.fill()
 	if err := check.NotNil(pkg, "api", api); err != nil {
 		return nil, err
@@ -158,10 +165,12 @@ func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, 
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
 		return nil, err
 	}
+
 	s.api = names.Client(s.names, api)
 	return s, nil
 }

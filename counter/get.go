@@ -44,6 +44,7 @@ func (s *Store) Get(ctx context.Context, key string, at time.Time) (Count, error
 	if at.Before(time.UnixMilli(0)) || at.After(time.UnixMilli(lastMilli)) {
 		return Count{}, event.BadInput(pkg, "at", "must be an instant from 1970 to 9999")
 	}
+
 	w := s.windowOf(at)
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:                aws.String(s.table),
@@ -58,14 +59,17 @@ func (s *Store) Get(ctx context.Context, key string, at time.Time) (Count, error
 	if s.expired(out.Item, w) {
 		return Count{}, nil
 	}
+
 	c, err := s.readCounts(out.Item)
 	if err != nil {
 		return Count{}, s.wrap("Get", err)
 	}
+
 	updatedAt, err := item.ParseTime(out.Item, attrUpdatedAt)
 	if err != nil {
 		return Count{}, s.wrap("Get", err)
 	}
+
 	return Count{Used: c.used, Recorded: c.recorded, UpdatedAt: updatedAt}, nil
 }
 

@@ -73,6 +73,7 @@ func parseEntry(text string) (entry, error) {
 			break
 		}
 	}
+
 	digits, nonce, _ := strings.Cut(text, "~")
 	weight, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || weight < 1 || weight > mostWeight || strconv.FormatInt(weight, 10) != digits {
@@ -81,6 +82,7 @@ func parseEntry(text string) (entry, error) {
 	if raw, err := base64.RawURLEncoding.DecodeString(nonce); err != nil || len(raw) != nonceSize || len(nonce) != nonceText {
 		return entry{}, fmt.Errorf("an event's entry has no nonce")
 	}
+
 	e.weight, e.nonce = weight, nonce
 	return e, nil
 }

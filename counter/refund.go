@@ -91,18 +91,22 @@ func (s *Store) Refund(ctx context.Context, r Refund) (Total, error) {
 	if err != nil {
 		return Total{}, err
 	}
+
 	total, err := s.giveBack(ctx, w, in)
 	if !r.Tombstone || !errors.Is(err, ErrNotFound) {
 		return total, err
 	}
+
 	total, overtaken, err := s.entomb(ctx, w)
 	if !overtaken || err != nil {
 		return total, err
 	}
+
 	total, err = s.giveBack(ctx, w, in)
 	if errors.Is(err, ErrNotFound) {
 		return Total{}, s.wrap(w.op, errErased)
 	}
+
 	return total, err
 }
 
@@ -162,6 +166,7 @@ func (s *Store) entomb(ctx context.Context, w keyed) (total Total, overtaken boo
 	if refusing == nil {
 		return w.refund(event.Created, used), false, nil
 	}
+
 	stands, err := s.judge(w, refusing)
 	switch {
 	case err != nil:
@@ -173,6 +178,7 @@ func (s *Store) entomb(ctx context.Context, w keyed) (total Total, overtaken boo
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Total{}, false, ErrFull
 	}
+
 	return Total{}, false, s.wrap(w.op, errNoReason)
 }
 

@@ -121,6 +121,7 @@ func (s *Store) taking(op string, t Take) (keyed, *dynamodb.UpdateItemInput, err
 	if t.Cap < 0 {
 		return keyed{}, nil, event.BadInput(pkg, "Cap", "must not be negative")
 	}
+
 	in := s.recordNew(w, takeCondition)
 	if room := t.Cap - w.entry.weight; room < 0 { // what may be used before
 		*in.ConditionExpression = noRoomCondition
@@ -128,6 +129,7 @@ func (s *Store) taking(op string, t Take) (keyed, *dynamodb.UpdateItemInput, err
 	} else {
 		in.ExpressionAttributeValues[":room"] = item.N(room)
 	}
+
 	return w, in, nil
 }
 
@@ -151,5 +153,6 @@ func (s *Store) refusedTake(w keyed, most int64, row ddb.Item) (Grant, error) {
 	case stands.counts.recorded >= int64(s.cfg.MaxRecorded):
 		return Grant{}, ErrFull
 	}
+
 	return Grant{}, s.wrap(w.op, errNoReason)
 }

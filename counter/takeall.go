@@ -56,12 +56,14 @@ func TakeAll(ctx context.Context, items ...TakeOf) ([]Grant, error) {
 	if len(items) == 0 || len(items) > mostItems {
 		return nil, event.BadInput(pkg, "items", "must be 1 to 100, the most that a transaction can have")
 	}
+
 	all := taking{grants: make([]Grant, len(items)), rows: map[[3]string]int{}}
 	for i, of := range items {
 		if err := all.join(i, of); err != nil {
 			return nil, err
 		}
 	}
+
 	for len(all.left) > 0 {
 		if err := all.transact(ctx); err != nil {
 			return nil, err
@@ -93,10 +95,12 @@ func (a *taking) join(i int, of TakeOf) error {
 	bad := func(field, reason string) error {
 		return event.BadInput(pkg, fmt.Sprintf("items[%d].%s", i, field), reason)
 	}
+
 	s := of.Store
 	if s == nil {
 		return bad("Store", "must not be nil")
 	}
+
 	w, in, err := s.taking("TakeAll", of.Take)
 	if input, ok := errors.AsType[*event.InputError](err); ok {
 		return bad(input.Field, input.Reason)
@@ -104,16 +108,19 @@ func (a *taking) join(i int, of TakeOf) error {
 	if err != nil {
 		return err
 	}
+
 	switch {
 	case i == 0:
 		a.api, a.table, a.token = s.own, s.table, w.entry.nonce
 	case !same(a.api, s.own):
 		return bad("Store", "must have the api of the other stores, because one transaction is sent")
 	}
+
 	row := [3]string{s.table, w.key, w.name}
 	if other, twice := a.rows[row]; twice {
 		return bad("Take", fmt.Sprintf("must not be of the same row as items[%d]: a transaction cannot have two actions on one row", other))
 	}
+
 	a.rows[row] = i
 	a.left = append(a.left, share{i, s.takeAction(w, in, of.Take.Cap)})
 	return nil
@@ -136,9 +143,11 @@ func (a *taking) transact(ctx context.Context) error {
 		// The same token after a conflict, so that what took effect counts as that.
 		ClientRequestToken: aws.String(fmt.Sprintf("%s-%d", a.token, a.sent)),
 	}
+
 	for _, it := range a.left {
 		in.TransactItems = append(in.TransactItems, it.action.Item)
 	}
+
 	err := ddb.RetryIf(ctx, ddb.Busy, func() error {
 		_, err := a.api.TransactWriteItems(ctx, in)
 		return err
@@ -150,6 +159,7 @@ func (a *taking) transact(ctx context.Context) error {
 		a.left = nil
 		return nil
 	}
+
 	reasons, cancelled := ddb.Cancelled(err)
 	before := len(a.left)
 	if !cancelled || len(reasons) != before || ddb.Busy(err) {
@@ -161,6 +171,7 @@ func (a *taking) transact(ctx context.Context) error {
 	if len(a.left) == before {
 		return ddb.Wrap(pkg, "TakeAll", a.table, err)
 	}
+
 	return nil
 }
 
@@ -181,9 +192,11 @@ func (a *taking) answer(reasons []types.CancellationReason) error {
 			rest = append(rest, it)
 		}
 	}
+
 	if refused {
 		rest = nil
 	}
+
 	a.left = rest
 	return nil
 }

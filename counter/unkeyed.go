@@ -49,18 +49,22 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	if a.At.After(now.Add(event.MaxAhead)) {
 		return Total{}, event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")
 	}
+
 	p, err := s.placeOf("AddUnkeyed", a.Key, a.At, now)
 	if err != nil {
 		return Total{}, err
 	}
+
 	in := s.update(p, unkeyedUpdate)
 	in.ExpressionAttributeValues[":weight"] = item.N(a.Weight)
 	var attempts ddb.Attempts
 	var out *dynamodb.UpdateItemOutput
+
 	// A conflict has counted nothing, unless an attempt before it may have.
 	again := func(err error) bool {
 		return ddb.Conflict(err) && !errors.Is(attempts.Judge(err), event.ErrUnknownOutcome)
 	}
+
 	err = ddb.RetryIf(ctx, again, func() (err error) {
 		out, err = s.api.UpdateItem(ctx, in, once, attempts.Watch)
 		return err
@@ -68,10 +72,12 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	if err != nil {
 		return Total{}, s.wrap(p.op, attempts.Judge(err))
 	}
+
 	used, err := s.countAfter(p.op, out)
 	if err != nil {
 		return Total{}, err
 	}
+
 	return p.total(event.Created, used), nil
 }
 

@@ -72,6 +72,7 @@ func (w Window) of(zone tzclock.Zone, at time.Time) (name string, start, end tim
 	default:
 		name, next = first.String(), first.AddDays(1)
 	}
+
 	return name, zone.Start(first), zone.Start(next)
 }
 

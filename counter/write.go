@@ -57,14 +57,17 @@ func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, erro
 	if err := checkWeight("Weight", weight); err != nil {
 		return keyed{}, err
 	}
+
 	p, err := s.placeOf(op, key, ev.Time(), now)
 	if err != nil {
 		return keyed{}, err
 	}
+
 	nonce, err := newNonce(s.cfg.Rand)
 	if err != nil {
 		return keyed{}, s.wrap(op, err)
 	}
+
 	return keyed{place: p, event: ev, entry: entry{weight: weight, nonce: nonce}}, nil
 }
 
@@ -153,9 +156,11 @@ func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInpu
 		}
 		return 0, row, nil
 	}
+
 	if err != nil {
 		return 0, nil, s.wrap(op, err)
 	}
+
 	used, err = s.countAfter(op, out)
 	return used, nil, err
 }
@@ -194,11 +199,13 @@ func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
 	if given := w.expects(e.state); found && given != 0 && e.weight != given {
 		return standing{}, &WeightError{Recorded: e.weight, Given: given}
 	}
+
 	own := found && e.nonce == w.entry.nonce
 	figures, err := s.readCounts(row)
 	if err != nil && own {
 		err = &uncounted{err}
 	}
+
 	if err != nil {
 		return standing{}, s.wrap(w.op, err)
 	}

@@ -31,6 +31,7 @@ func (c *control) decide(ctx context.Context, call *engine.Call) engine.Decision
 	if wait(ctx, c.latency/2) != nil { // the caller gave up: the request never arrives
 		return engine.Decision{Answer: &api.Error{Code: api.ServiceUnavailable, Message: "the caller gave up"}}
 	}
+
 	met := c.faults.Server(call.Operation, call.Targets)
 	var late *api.Error
 	if met.Answer != nil {
@@ -40,6 +41,7 @@ func (c *control) decide(ctx context.Context, call *engine.Call) engine.Decision
 		}
 		late = err
 	}
+
 	return engine.Decision{Refuse: c.refusals(met.Refuse, call), After: func(refused *api.Error) *api.Error {
 		if met.Refused != nil && refused != nil {
 			met.Refused(refused.Code)
@@ -80,6 +82,7 @@ func (c *control) refusals(effects []*fault.Effect, call *engine.Call) []*api.Er
 			errs[i] = engine.ErrInternal
 		}
 	}
+
 	return errs
 }
 

@@ -102,16 +102,19 @@ func (f *Fault) rule() (fault.Fault, error) {
 	if f.Do != nil {
 		rule.Effect = f.Do.effect()
 	}
+
 	switch {
 	case f.Key == nil:
 		return rule, nil
 	case len(f.Key) == 0:
 		return rule, fmt.Errorf("dynamotest: fault %v: Key must name an attribute; a nil Key means any item", f.Do)
 	}
+
 	var err error
 	if rule.Key, err = keyAttributes(f.Key); err != nil {
 		return rule, fmt.Errorf("dynamotest: fault %v: %w", f.Do, err)
 	}
+
 	return rule, nil
 }
 
@@ -130,11 +133,13 @@ func (t *Tap) inject(f Fault) error {
 	if err != nil {
 		return err
 	}
+
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.faults.Add(rule); err != nil {
 		return err
 	}
+
 	if rule.Effect.OfServer() {
 		t.server.arm()
 	}

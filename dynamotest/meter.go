@@ -110,12 +110,15 @@ func (c Cost) String() string {
 	if c.Unpriced > 0 {
 		fmt.Fprintf(&b, ", %d unpriced", c.Unpriced)
 	}
+
 	for _, op := range slices.Sorted(maps.Keys(c.ByOp)) {
 		fmt.Fprintf(&b, "\n  %s ×%d", op, c.ByOp[op])
 	}
+
 	for _, table := range slices.Sorted(maps.Keys(c.ByTable)) {
 		fmt.Fprintf(&b, "\n  table %s: %g RCU, %g WCU", table, c.ByTable[table].RCU, c.ByTable[table].WCU)
 	}
+
 	for _, index := range slices.Sorted(maps.Keys(c.ByIndex)) {
 		fmt.Fprintf(&b, "\n  index %s: %g RCU, %g WCU", index, c.ByIndex[index].RCU, c.ByIndex[index].WCU)
 	}
@@ -224,6 +227,7 @@ func (m *Meter) add(r *metered, s span, tables []consumed) {
 	if len(tables) == 0 {
 		m.cost.Unpriced++
 	}
+
 	counted := map[string]bool{}
 	for _, table := range tables {
 		units := table.units(r.reads)
@@ -312,6 +316,7 @@ func consumedBy(header string, body []byte) []consumed {
 	if header != "" && json.Unmarshal([]byte(header), &tables) == nil {
 		return tables
 	}
+
 	var reply struct{ ConsumedCapacity json.RawMessage }
 	if json.Unmarshal(body, &reply) != nil || reply.ConsumedCapacity == nil {
 		return nil
@@ -319,9 +324,11 @@ func consumedBy(header string, body []byte) []consumed {
 	if json.Unmarshal(reply.ConsumedCapacity, &tables) == nil { // batches and transactions
 		return tables
 	}
+
 	var table consumed
 	if json.Unmarshal(reply.ConsumedCapacity, &table) != nil || table.TableName == "" {
 		return nil // vector searches are paid by the byte
 	}
+
 	return []consumed{table}
 }

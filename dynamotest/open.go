@@ -54,13 +54,16 @@ func Open(t testing.TB, options ...func(*dynamodb.Options)) *DB {
 	if endpoint == "" {
 		return inProcess(t, nil, options...)
 	}
+
 	if err := checkEndpoint(endpointVariable, endpoint); err != nil {
 		t.Fatal(err)
 	}
+
 	tap := NewTap()
 	client := Connect(endpoint, append(slices.Clone(options), tap.Attach)...)
 	db := &DB{tap: tap, t: t, client: client, prefix: randomPrefix(t), names: map[string]bool{}}
 	t.Cleanup(db.finish)
+
 	return db
 }
 
@@ -72,16 +75,19 @@ func checkEndpoint(from, endpoint string) error {
 	if at := strings.LastIndex(endpoint, "@"); at >= 0 {
 		shown = "…" + endpoint[at:] // the text before it may be a password
 	}
+
 	wrong := func(reason string) error {
 		return fmt.Errorf("dynamotest: %s is %q: it %s", from, shown, reason)
 	}
 	if scheme, _, _ := strings.Cut(strings.ToLower(endpoint), ":"); scheme != "http" && scheme != "https" {
 		return wrong("must begin with http:// or https://")
 	}
+
 	u, err := url.Parse(endpoint)
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return wrong("cannot be parsed: " + failed.Err.Error())
 	}
+
 	switch {
 	case u.User != nil:
 		return wrong("must have no user: the client makes up its credentials")
@@ -205,10 +211,12 @@ func (db *DB) drop(ctx context.Context, name string) error {
 	if _, err := db.client.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(false)}); err != nil {
 		return err
 	}
+
 	active := dynamodb.NewTableExistsWaiter(db.client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay = 100 * time.Millisecond })
 	if err := active.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, createWithin); err != nil {
 		return err
 	}
+
 	_, err = db.client.DeleteTable(ctx, in)
 	return err
 }

@@ -30,11 +30,14 @@ func keyAttributes(key map[string]types.AttributeValue) (attr.Map, error) {
 		default:
 			err = fmt.Errorf("key attribute %q is a %T, which cannot be part of a key", name, value)
 		}
+
 		if err != nil {
 			return nil, err
 		}
+
 		fields = append(fields, attr.Field{Name: name, Value: v})
 	}
+
 	return attr.NewMap(fields...), nil
 }
 

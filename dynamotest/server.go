@@ -109,21 +109,25 @@ func NewServer(cfg *Config) *Server {
 	if cfg == nil {
 		cfg = &Config{}
 	}
+
 	eng := engine.New(engine.Options{
 		Now:      cfg.Now,
 		IndexLag: cfg.IndexLag, ReadLag: cfg.ReadLag,
 		Partition:   capacity.Units{Read: cfg.PartitionLimits.RCU, Write: cfg.PartitionLimits.WCU},
 		Provisioned: cfg.ProvisionedLimits,
 	})
+
 	faults := fault.NewSet(eng)
 	control := &control{faults: faults, engine: eng, latency: cfg.Latency}
 	if cfg.Latency > 0 {
 		control.arm()
 	}
+
 	s := &Server{tap: &Tap{faults: faults, server: control}, cfg: *cfg, engine: eng}
 	if cfg.From != nil {
 		s.Restore(cfg.From)
 	}
+
 	return s
 }
 

@@ -76,6 +76,7 @@ func unite(tables []Table) ([]*requests, error) {
 			return nil, fmt.Errorf("table %s is defined %w", name, err)
 		}
 	}
+
 	return united, nil
 }
 
@@ -84,12 +85,14 @@ func (r *requests) absorb(other *requests) error {
 	if theirs := keyText(other.create.KeySchema, other.create.AttributeDefinitions); mine != theirs {
 		return fmt.Errorf("with two keys, %s and %s", mine, theirs)
 	}
+
 	for _, index := range other.create.GlobalSecondaryIndexes {
 		at := slices.IndexFunc(r.create.GlobalSecondaryIndexes, func(x types.GlobalSecondaryIndex) bool { return *x.IndexName == *index.IndexName })
 		if at < 0 {
 			r.create.GlobalSecondaryIndexes = append(r.create.GlobalSecondaryIndexes, index)
 			continue
 		}
+
 		stands := r.create.GlobalSecondaryIndexes[at]
 		mine := keyText(stands.KeySchema, r.create.AttributeDefinitions)
 		if theirs := keyText(index.KeySchema, other.create.AttributeDefinitions); mine != theirs {
@@ -99,12 +102,14 @@ func (r *requests) absorb(other *requests) error {
 			return fmt.Errorf("with two different indexes named %s", *index.IndexName)
 		}
 	}
+
 	for _, attribute := range other.create.AttributeDefinitions {
 		known := func(x types.AttributeDefinition) bool { return *x.AttributeName == *attribute.AttributeName }
 		if !slices.ContainsFunc(r.create.AttributeDefinitions, known) {
 			r.create.AttributeDefinitions = append(r.create.AttributeDefinitions, attribute)
 		}
 	}
+
 	switch {
 	case other.ttl == nil:
 	case r.ttl == nil:
@@ -134,6 +139,7 @@ func keyText(key []types.KeySchemaElement, definitions []types.AttributeDefiniti
 		}
 		fmt.Fprintf(&text, "%s (%s)", *element.AttributeName, kind)
 	}
+
 	return text.String()
 }
 
@@ -142,6 +148,7 @@ func (db *DB) create(r *requests) error {
 	if _, err := db.client.CreateTable(ctx, r.create); err != nil {
 		return db.standing(r.create, err)
 	}
+
 	described := &dynamodb.DescribeTableInput{TableName: r.create.TableName}
 	if err := dynamodb.NewTableExistsWaiter(db.client).Wait(ctx, described, createWithin); err != nil {
 		return err
@@ -149,6 +156,7 @@ func (db *DB) create(r *requests) error {
 	if r.ttl == nil {
 		return nil
 	}
+
 	_, err := db.client.UpdateTimeToLive(ctx, r.ttl)
 	return err
 }
@@ -177,6 +185,7 @@ func (db *DB) Items(table string) []map[string]types.AttributeValue {
 	db.t.Helper()
 	in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
 	var items []map[string]types.AttributeValue
+
 	for {
 		page, err := db.client.Scan(context.Background(), in)
 		if err != nil {

@@ -78,11 +78,13 @@ func (c tapped) Do(r *http.Request) (*http.Response, error) {
 		}
 		req = target.Decode(op, body)
 	}
+
 	fate := c.tap.faults.Transport(op, req)
 	metered := metered{meters: meters, op: op, reads: readsOnly(op, req), started: now()}
 	if err := waitFor(r.Context(), fate.Before); err != nil {
 		return nil, err
 	}
+
 	if fate.Fate != nil && fate.Fate.Kind != fault.LoseReply {
 		metered.lost()
 		return instead(r, fate.Fate)
@@ -108,6 +110,7 @@ func (c tapped) send(r *http.Request, fate fault.Passage, metered metered) (*htt
 	if len(meters) > 0 {
 		sent = priced(r)
 	}
+
 	reply, err := c.next.Do(sent)
 	switch {
 	case err != nil: // sent; it may have taken effect
@@ -118,10 +121,12 @@ func (c tapped) send(r *http.Request, fate fault.Passage, metered metered) (*htt
 			return nil, err
 		}
 	}
+
 	err = waitFor(r.Context(), fate.After)
 	if fate.Fate != nil && err == nil {
 		err = connectionReset("read")
 	}
+
 	if err != nil {
 		_ = reply.Body.Close()
 		return nil, err

@@ -79,6 +79,7 @@ func (c *Config) validate() error {
 	if !(c.Alpha > 0 && c.Alpha <= 1) { // refuses NaN too
 		return event.BadInput(pkg, "Config.Alpha", fmt.Sprintf("must be above 0 and at most 1, is %g", c.Alpha))
 	}
+
 	return nil
 }
 
@@ -96,20 +97,24 @@ func New(api record.API, table string, cfg *Config) (*Store, error) {
 	if cfg != nil {
 		s.cfg = *cfg
 	}
+
 	s.cfg.fill()
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
 		return nil, err
 	}
+
 	s.rows, err = record.New(names.Client(s.names, api), table,
 		record.Kind[Average]{Package: pkg, Type: s.cfg.Prefix, Count: attrSamples, Decode: decode},
 		&record.Config{Now: s.cfg.Now, ConsistentReads: s.cfg.ConsistentReads})
 	if err != nil {
 		return nil, err
 	}
+
 	return s, nil
 }
 

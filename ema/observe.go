@@ -39,6 +39,7 @@ func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	if err := check.Finite(pkg, "Value", o.Value); err != nil {
 		return 0, err
 	}
+
 	return s.rows.Apply(ctx, record.Apply{
 		Method: "Observe", Partition: s.partition(o.Subject), Sort: o.Metric, Event: o.Event,
 		Next: func(row record.Item, _ event.Event) (record.Item, error) {

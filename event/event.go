@@ -51,6 +51,7 @@ func New(at time.Time, parts ...string) (Event, error) {
 	if len(parts) == 0 {
 		return Event{}, BadInput("event", "parts", "must have at least one part, which names the event")
 	}
+
 	hash := sha256.New()
 	for i, part := range parts {
 		if part == "" {
@@ -61,10 +62,12 @@ func New(at time.Time, parts ...string) (Event, error) {
 		hash.Write(length[:])
 		hash.Write([]byte(part))
 	}
+
 	var id ulid.ULID
 	if err := id.SetTime(uint64(at.UnixMilli())); err != nil {
 		return Event{}, BadInput("event", "at", err.Error())
 	}
+
 	copy(id[6:15], hash.Sum(nil))
 	id[15] = 1
 	return Event(id), nil

@@ -33,13 +33,16 @@ func (s *Operators) Backfill(row map[string]types.AttributeValue) (*dynamodb.Upd
 	if item.Has(row, attrClaim) || item.HasTTL(row, attrExpiresAt) {
 		return nil, false, nil
 	}
+
 	seenAt, err := item.ParseTime(row, attrSeenAt)
 	if err == nil && seenAt.Unix() <= 0 {
 		err = errors.New("the row does not say when its key was seen")
 	}
+
 	if err != nil {
 		return nil, false, s.wrap("Backfill", err)
 	}
+
 	expires := expiresAt(seenAt, s.cfg.Retention) - int64(grace/time.Second)
 	in, ok, err := backfill.Update(s.names.Stored, s.table, row, []string{attrKey}, ddb.Item{attrExpiresAt: item.N(expires)}, attrSeenAt, attrClaim)
 	return s.names.Update(in), ok, s.wrap("Backfill", err)

@@ -201,10 +201,12 @@ func (s *Store) claimUpTo(ctx context.Context, req Request, attempts int64) (*Cl
 	if err := ctx.Err(); err != nil { // nothing is sent, so nothing need be given up
 		return nil, s.wrap("Claim", err)
 	}
+
 	nonce, err := s.nonce("Claim")
 	if err != nil {
 		return nil, err
 	}
+
 	fingerprint := sha256.Sum256(req.Payload)
 	b := bid{key: req.Key, nonce: nonce, fingerprint: fingerprint[:], holder: req.Holder, attempts: attempts, terms: t}
 	if req.ReadFirst {
@@ -212,6 +214,7 @@ func (s *Store) claimUpTo(ctx context.Context, req Request, attempts int64) (*Cl
 			return nil, err
 		}
 	}
+
 	return s.await(ctx, b, req.WaitUpTo)
 }
 
@@ -245,6 +248,7 @@ func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 			build = s.claimInput // expired at the first request, revived and given up at the second
 		}
 	}
+
 	return nil, s.wrap("Claim", errors.New("the row changed with every try"))
 }
 
@@ -274,6 +278,7 @@ func (s *Store) verdict(stands row, b bid, now time.Time) error {
 	if stands.LastError != "" {
 		return fmt.Errorf("%w; the last attempt failed: %s", ErrTooManyAttempts, stands.LastError)
 	}
+
 	return ErrTooManyAttempts
 }
 
@@ -324,6 +329,7 @@ func (s *Store) claimValues(b bid, now time.Time) ddb.Item {
 	if b.holder != "" {
 		values[":holder"] = item.S(b.holder)
 	}
+
 	return values
 }
 

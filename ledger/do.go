@@ -135,10 +135,12 @@ func replay[T any](s *Store, op string, refusal error) (Result[T], error) {
 	if _, ok := errors.AsType[*PermanentError](refusal); ok {
 		return Result[T]{Replayed: true}, refusal
 	}
+
 	done, ok := errors.AsType[*DoneError](refusal)
 	if !ok {
 		return Result[T]{}, refusal
 	}
+
 	res := Result[T]{Replayed: true}
 	if done.Record.Result == nil {
 		return res, ErrNoResult
@@ -146,6 +148,7 @@ func replay[T any](s *Store, op string, refusal error) (Result[T], error) {
 	if err := json.Unmarshal(done.Record.Result, &res.Value); err != nil {
 		return Result[T]{Replayed: true}, &ResultError{Record: done.Record, op: op, table: s.table, want: fmt.Sprintf("%T", res.Value), cause: err}
 	}
+
 	return res, nil
 }
 
@@ -158,6 +161,7 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 			end(ErrLeaseLost)
 		}
 	}
+
 	// The heartbeat outlives the caller's context: the work may need time to
 	// stop, and no other worker may begin meanwhile.
 	beating, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -171,6 +175,7 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 	if err != nil && errors.Is(context.Cause(working), ErrLeaseLost) && !errors.Is(err, ErrLeaseLost) {
 		err = fmt.Errorf("%w: %w", ErrLeaseLost, err)
 	}
+
 	return value, err
 }
 
@@ -188,6 +193,7 @@ func (c *Claim) beat(ctx context.Context, lose func()) {
 			return
 		case <-time.After(pause):
 		}
+
 		err := c.Renew(ctx)
 		switch {
 		case err == nil:
@@ -257,6 +263,7 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 	if err != nil && c.released.Load() {
 		return Result[T]{Value: value}, err // nothing is left to record
 	}
+
 	failed, uncounted := err != nil, withdrawn(ctx, err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
@@ -267,6 +274,7 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 			err = Permanent(fmt.Errorf("%w: %w", ErrResultNotStored, err))
 		}
 	}
+
 	var unsettled error
 	switch {
 	case err == nil:
@@ -276,9 +284,11 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 	default:
 		unsettled = c.Fail(ctx, err)
 	}
+
 	if done, ok := errors.AsType[*DoneError](unsettled); ok {
 		return completed[T](c, op, done, failed)
 	}
+
 	switch {
 	case err == nil:
 		return res, unsettled

@@ -70,6 +70,7 @@ func (s *Store) errorCode(fence int64, err error, text string) string {
 	if bad, ok := errors.AsType[*event.InputError](err); ok {
 		add(codeInput + placeOf(bad, text))
 	}
+
 	for _, known := range []map[string]error{s.cfg.Errors, ownErrors} { // the caller's first, in case there is no room
 		for _, code := range slices.Sorted(maps.Keys(known)) {
 			if errors.Is(err, known[code]) {
@@ -77,6 +78,7 @@ func (s *Store) errorCode(fence int64, err error, text string) string {
 			}
 		}
 	}
+
 	if len(codes) == 0 {
 		return ""
 	}
@@ -90,6 +92,7 @@ func (s *Store) kept(r row) error {
 	if !ok || fence != strconv.FormatInt(r.Fence, 10) {
 		return nil
 	}
+
 	var kept []error
 	for code := range strings.SplitSeq(codes, ",") {
 		name, place, _ := strings.Cut(code, "@")
@@ -102,6 +105,7 @@ func (s *Store) kept(r row) error {
 			kept = append(kept, ownErrors[name])
 		}
 	}
+
 	if len(kept) == 1 {
 		return kept[0]
 	}

@@ -45,14 +45,17 @@ func Hold(ctx context.Context, s *Store, req Request, work func(context.Context,
 	if work == nil {
 		return event.BadInput(pkg, "work", "must not be nil")
 	}
+
 	claim, err := s.claimUpTo(ctx, req, unlimited)
 	if err != nil {
 		return err
 	}
+
 	_, err = attend(ctx, claim, func(ctx context.Context, c *Claim) (struct{}, error) { return struct{}{}, work(ctx, c) })
 	if claim.isSettled() {
 		return err
 	}
+
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	released := claim.Release(ctx)
@@ -62,5 +65,6 @@ func Hold(ctx context.Context, s *Store, req Request, work func(context.Context,
 	case err == nil:
 		return released
 	}
+
 	return fmt.Errorf("%w; %w", err, released)
 }

@@ -129,22 +129,27 @@ func (s *Store) decode(it ddb.Item) (row, error) {
 	if item.Has(it, attrExpiresAt) {
 		r.ExpiresAt = time.Unix(d.int(attrExpiresAt), 0).UTC()
 	}
+
 	if r.claim == "" {
 		r.State = Done
 		return r, d.err
 	}
+
 	if !r.ExpiresAt.IsZero() {
 		r.ExpiresAt = r.ExpiresAt.Add(-grace)
 	}
+
 	r.State = State(item.Text(it, attrState))
 	r.Fence, r.Attempts = d.int(attrFence), d.int(attrAttempts)
 	if lease := d.int(attrLease); lease != 0 {
 		r.Lease = time.UnixMilli(lease).UTC()
 	}
+
 	r.Fingerprint = d.bytes(attrFingerprint)
 	if item.Has(it, attrResult) {
 		r.Result = json.RawMessage(item.Text(it, attrResult))
 	}
+
 	switch r.State {
 	case Claimed, Failed, Done, Refused:
 	default:

@@ -43,6 +43,7 @@ func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) 
 	if err != nil {
 		return nil, err
 	}
+
 	c.byWork(text)
 	refused := func(old record.Item) (event.Outcome, error) {
 		if err := c.judge("CompleteItem", c.store.names.Read(old), completedWith(text)); err != nil {
@@ -51,6 +52,7 @@ func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) 
 		c.setSettled()
 		return event.Created, nil
 	}
+
 	return record.NewAction(c.completion(text), event.Created, refused, func(err error) error { return c.store.wrap("CompleteItem", err) }), nil
 }
 

@@ -27,6 +27,7 @@ func Key(parts ...string) (string, error) {
 	if len(parts) == 0 {
 		return "", event.BadInput(pkg, "parts", "must have at least one part, which names the event")
 	}
+
 	escaped := make([]string, len(parts))
 	for i, part := range parts {
 		if part == "" {
@@ -37,10 +38,12 @@ func Key(parts ...string) (string, error) {
 		}
 		escaped[i] = escaper.Replace(part)
 	}
+
 	key := strings.Join(escaped, ":")
 	if err := check.PartitionKey(pkg, "parts", key); err != nil {
 		return "", err
 	}
+
 	return key, nil
 }
 

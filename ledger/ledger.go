@@ -146,6 +146,7 @@ func (c *Config) validate() error {
 	case c.MaxResult < 1 || c.MaxResult > mostResult:
 		return event.BadInput(pkg, "Config.MaxResult", fmt.Sprintf("must be 1 to %d bytes, is %d", mostResult, c.MaxResult))
 	}
+
 	if err := validateCodes(c.Errors); err != nil {
 		return err
 	}
@@ -166,6 +167,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if cfg != nil {
 		s.cfg = *cfg
 	}
+
 	s.cfg.fill()
 	if err := check.NotNil(pkg, "api", api); err != nil {
 		return nil, err
@@ -176,10 +178,12 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := s.cfg.validate(); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
 		return nil, err
 	}
+
 	s.api = names.Client(s.names, api)
 	return s, nil
 }

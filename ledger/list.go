@@ -81,6 +81,7 @@ func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error]
 			yield(Record{}, err)
 			return
 		}
+
 		walk.Walk[Record]{
 			ReadAtMost: f.ReadAtMost, First: walk.FullPage, Most: walk.FullPage,
 			Page: func(rows int32) (*dynamodb.QueryOutput, error) {
@@ -131,6 +132,7 @@ func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, err
 	if err := s.startAt(in, f); err != nil {
 		return nil, err
 	}
+
 	clauses := []string{lives}
 	names := maps.Clone(livesNames)
 	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(grace).Unix())}
@@ -141,6 +143,7 @@ func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, err
 		}
 		clauses, names["#"+attrState] = append(clauses, "("+clause+")"), attrState
 	}
+
 	if f.Prefix != "" {
 		if err := check.PartitionKey(pkg, "Filter.Prefix", f.Prefix); err != nil {
 			return nil, err
@@ -148,6 +151,7 @@ func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, err
 		values[":prefix"], values[":part"] = item.S(f.Prefix), item.S(f.Prefix+":")
 		clauses, names["#"+attrKey] = append(clauses, prefixed), attrKey
 	}
+
 	in.FilterExpression = aws.String(strings.Join(clauses, " AND "))
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names, values
 	return in, nil
@@ -161,6 +165,7 @@ func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 	if f.Cursor == "" {
 		return nil
 	}
+
 	position, err := check.DecodeCursor(pkg, "Filter.Cursor", cursorName, f.Cursor, 1)
 	if err != nil {
 		return err
@@ -168,6 +173,7 @@ func (s *Store) startAt(in *dynamodb.ScanInput, f Filter) error {
 	if check.PartitionKey(pkg, "Filter.Cursor", position[0]) != nil {
 		return event.BadInput(pkg, "Filter.Cursor", "is not a cursor of this query")
 	}
+
 	in.ExclusiveStartKey = ddb.Item{attrKey: item.S(position[0])}
 	return nil
 }
@@ -185,9 +191,11 @@ func inOneOf(states []State, values ddb.Item) (string, error) {
 		value := ":" + string(state)
 		values[value], in = item.S(string(state)), append(in, value)
 	}
+
 	clause := inStates + strings.Join(in, ", ") + ")"
 	if slices.Contains(states, Done) {
 		clause = unstated + " OR " + clause
 	}
+
 	return clause, nil
 }

@@ -39,10 +39,12 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err
 	}
+
 	nonce, err := s.nonce("MarkSeen")
 	if err != nil {
 		return 0, err
 	}
+
 	var attempts ddb.Attempts
 	err = ddb.Retry(ctx, func() error {
 		_, err := s.api.PutItem(ctx, s.markInput(key, nonce, s.cfg.Now()), attempts.Watch)
@@ -54,6 +56,7 @@ func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error)
 	if err != nil {
 		return 0, s.wrap("MarkSeen", attempts.Judge(err))
 	}
+
 	return event.Created, nil
 }
 

@@ -75,10 +75,12 @@ func (s *Operators) Reopen(ctx context.Context, seen Record) error {
 	if err := check.PartitionKey(pkg, "Record.Key", seen.Key); err != nil {
 		return err
 	}
+
 	nonce, err := s.nonce("Reopen")
 	if err != nil {
 		return err
 	}
+
 	now := s.cfg.Now()
 	in := s.updateInput(seen.Key, reopenUpdate, reopenCondition)
 	in.ExpressionAttributeValues = ddb.Item{
@@ -91,6 +93,7 @@ func (s *Operators) Reopen(ctx context.Context, seen Record) error {
 		":expires": item.N(expiresAt(now, s.cfg.Retention)),
 		":graced":  item.N(now.Add(grace).Unix()),
 	}
+
 	stands, refused, err := s.change(ctx, "Reopen", in)
 	switch {
 	case err != nil || !refused || stands.claim == nonce:
@@ -98,6 +101,7 @@ func (s *Operators) Reopen(ctx context.Context, seen Record) error {
 	case stands.Key == "" || stands.expired(now):
 		return ErrNotFound
 	}
+
 	return s.refusal(stands, seen, now)
 }
 
@@ -158,14 +162,17 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return err
 	}
+
 	nonce, err := s.nonce("Erase")
 	if err != nil {
 		return err
 	}
+
 	own := s.updateInput(key, eraseUpdate, eraseCondition)
 	own.ExpressionAttributeValues = ddb.Item{
 		":done": item.S(string(Done)), ":me": item.S(nonce),
 	}
+
 	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition)
 	for range claimTries {
 		own.ExpressionAttributeValues[":at"] = item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)) // the last round may have been slow
@@ -180,6 +187,7 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 			}
 		}
 	}
+
 	return s.wrap("Erase", errors.New("the row changed with every try"))
 }
 
@@ -221,12 +229,14 @@ func (s *Operators) Forget(ctx context.Context, seen Record) error {
 	if err := check.PartitionKey(pkg, "Record.Key", seen.Key); err != nil {
 		return err
 	}
+
 	now := s.cfg.Now()
 	in := s.forgetInput(seen, now)
 	err := ddb.Retry(ctx, func() error {
 		_, err := s.api.DeleteItem(ctx, in)
 		return err
 	})
+
 	stands, refused, err := s.refusedBy("Forget", err)
 	switch {
 	case err != nil || !refused || stands.Key == "": // gone, by this call or another
@@ -234,10 +244,12 @@ func (s *Operators) Forget(ctx context.Context, seen Record) error {
 	case stands.claim != seen.Nonce || stands.Fence != seen.Fence:
 		return s.changed("Forget", seen)
 	}
+
 	free := time.UnixMilli(stands.Fence)
 	if stands.State == Claimed && stands.Lease.After(free) {
 		free = stands.Lease
 	}
+
 	return &InProgressError{Wait: max(0, free.Add(s.cfg.MaxSkew).Sub(now)), Holder: stands.Holder, ended: stands.State != Claimed}
 }
 
@@ -247,6 +259,7 @@ func (s *Store) forgetInput(seen Record, now time.Time) *dynamodb.DeleteItemInpu
 		Key:                                 ddb.Item{attrKey: item.S(seen.Key)},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
+
 	condition := forgetCondition
 	switch {
 	case seen.Nonce == "":
@@ -262,6 +275,7 @@ func (s *Store) forgetInput(seen Record, now time.Time) *dynamodb.DeleteItemInpu
 			":lapsed":  item.N(now.Add(-s.cfg.MaxSkew).UnixMilli()),
 		}
 	}
+
 	in.ConditionExpression, in.ExpressionAttributeNames = aws.String(condition), namesIn(condition)
 	return in
 }

@@ -93,14 +93,17 @@ func (s *Store) termsOf(req Request) (terms, error) {
 	if len(req.Holder) > maxHolder || !utf8.ValidString(req.Holder) {
 		return terms{}, event.BadInput(pkg, "Request.Holder", fmt.Sprintf("must be at most %d bytes of UTF-8, has %d", maxHolder, len(req.Holder)))
 	}
+
 	t := terms{cmp.Or(req.Lease, s.cfg.Lease), cmp.Or(req.Retention, s.cfg.Retention)}
 	if req.Lease == 0 && req.Retention == 0 {
 		return t, nil // as New has checked them
 	}
+
 	blame := "Request.Lease"
 	if req.Retention != 0 {
 		blame = "Request.Retention"
 	}
+
 	return t, s.checkTerms(t, "Request.Lease", blame)
 }
 
@@ -148,6 +151,7 @@ func (s *Store) await(ctx context.Context, b bid, most time.Duration) (*Claim, e
 				return c, err
 			}
 		}
+
 		pause = min(pause, most)
 		most -= pause
 		select {
@@ -155,9 +159,11 @@ func (s *Store) await(ctx context.Context, b bid, most time.Duration) (*Claim, e
 			return nil, s.wrap("Claim", ctx.Err())
 		case <-time.After(pause):
 		}
+
 		if most <= 0 {
 			continue
 		}
+
 		var err error
 		if free, err = s.isFree(ctx, b); err != nil {
 			return nil, s.wrap("Claim", err)

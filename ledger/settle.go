@@ -118,6 +118,7 @@ func (s *Store) abandon(ctx context.Context, key, nonce string, life time.Durati
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
 	in := s.updateInput(key, failUpdate, unheard)
+
 	in.ExpressionAttributeValues = ddb.Item{
 		":me":      item.S(nonce),
 		":claimed": item.S(string(Claimed)),
@@ -126,6 +127,7 @@ func (s *Store) abandon(ctx context.Context, key, nonce string, life time.Durati
 		":expires": item.N(expiresAt(s.cfg.Now(), life)),
 		":back":    item.N(back),
 	}
+
 	_, _ = s.update(ctx, in)
 }
 
@@ -196,10 +198,12 @@ func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 	case same(stands):
 		return nil
 	}
+
 	c.setSettled() // by its own Complete, Fail or transaction
 	if err := c.store.ended(stands); err != nil {
 		return err
 	}
+
 	return errGivenUp
 }
 

@@ -46,10 +46,12 @@ func (s *Store) parseToken(token string) (*Claim, error) {
 	if len(token) > longestToken {
 		return refuse("is too long to be a token")
 	}
+
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(raw) < 5 {
 		return refuse("is not a token")
 	}
+
 	body, sum := raw[:len(raw)-4], raw[len(raw)-4:]
 	if binary.BigEndian.Uint32(sum) != crc32.ChecksumIEEE(body) {
 		return refuse("is damaged")
@@ -57,6 +59,7 @@ func (s *Store) parseToken(token string) (*Claim, error) {
 	if body[0] != tokenVersion {
 		return refuse("is of another version")
 	}
+
 	body = body[1:]
 	for _, to := range []*int64{&c.Fence, (*int64)(&c.span), (*int64)(&c.life)} {
 		value, n := binary.Varint(body)
@@ -65,14 +68,17 @@ func (s *Store) parseToken(token string) (*Claim, error) {
 		}
 		*to, body = value, body[n:]
 	}
+
 	if len(body) == 0 || len(body) <= int(body[0]) {
 		return refuse("is not a token")
 	}
+
 	body, ends := body[1:], int(body[0])
 	c.nonce, c.Key = string(body[:ends]), string(body[ends:])
 	if err := check.PartitionKey(pkg, "token", c.Key); err != nil {
 		return nil, err
 	}
+
 	return c, s.checkTerms(c.terms, "token", "token")
 }
 
@@ -107,15 +113,18 @@ func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
 	if err := ctx.Err(); err != nil { // nothing is sent, so nothing need be given up
 		return nil, s.wrap("Resume", err)
 	}
+
 	nonce, err := s.nonce("Resume")
 	if err != nil {
 		return nil, err
 	}
+
 	stands, err := s.takeOver(ctx, from, nonce)
 	if ctx.Err() != nil {
 		s.abandon(ctx, from.Key, nonce, from.life, 0)
 		return nil, s.wrap("Resume", ctx.Err())
 	}
+
 	switch {
 	case err != nil:
 		return nil, err
@@ -124,6 +133,7 @@ func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
 	case stands.claim != from.nonce || stands.Fence != from.Fence:
 		return nil, ErrLeaseLost
 	}
+
 	if err := s.ended(stands); err != nil {
 		return nil, err
 	}

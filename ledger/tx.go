@@ -122,10 +122,12 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 	if work == nil {
 		return Result[T]{}, event.BadInput(pkg, "work", "must not be nil")
 	}
+
 	claim, err := s.Claim(ctx, req)
 	if err != nil {
 		return replay[T](s, "DoTx", err)
 	}
+
 	var refused *ItemError // by the last transaction
 	for {
 		var items []types.TransactWriteItem
@@ -139,6 +141,7 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 		if err != nil || len(items) == 0 {
 			return finish(ctx, claim, "DoTx", value, err)
 		}
+
 		text, err := claim.encode(value)
 		switch {
 		case err != nil:
@@ -152,6 +155,7 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 			bad := event.BadInput(pkg, "items", "must not have the CheckItem of this claim: the completion checks it, and a transaction has one action for each row")
 			return finish(ctx, claim, "DoTx", *new(T), bad)
 		}
+
 		stored, err := claim.commit(ctx, text, items)
 		again := false
 		refused, again = errors.AsType[*ItemError](err)
@@ -165,6 +169,7 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 		case claim.isSettled() || errors.Is(err, ErrLeaseLost):
 			return Result[T]{}, err
 		}
+
 		return finish(ctx, claim, "DoTx", *new(T), err)
 	}
 }
@@ -191,11 +196,13 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 			return "", err
 		}
 	}
+
 	c.sent = append(c.sent, result)
 	in := &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(c.token(len(c.sent))),
 		TransactItems:      append([]types.TransactWriteItem{c.completion(result)}, items...),
 	}
+
 	err = c.send(ctx, in)
 	reasons, cancelled := ddb.Cancelled(err)
 	switch {
@@ -209,6 +216,7 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 	case ddb.ConditionFailed(reasons[0]):
 		return c.standing(c.store.names.Read(reasons[0].Item), result)
 	}
+
 	return "", c.refusal(reasons[1:], err)
 }
 
@@ -266,6 +274,7 @@ func (c *Claim) standing(old ddb.Item, result string) (stored string, err error)
 		author = c.author(stored, len(c.sent)-1)
 		return stands.State == Done && author == nil
 	})
+
 	_, done := errors.AsType[*DoneError](err)
 	_, failed := errors.AsType[*PermanentError](err)
 	switch {
@@ -276,6 +285,7 @@ func (c *Claim) standing(old ddb.Item, result string) (stored string, err error)
 	case done:
 		return "", c.told("DoTx", author)
 	}
+
 	return stored, err
 }
 
@@ -298,13 +308,16 @@ func (c *Claim) refusal(reasons []types.CancellationReason, cause error) error {
 			first.Index, first.Code, first.message = i, aws.ToString(reason.Code), aws.ToString(reason.Message)
 		}
 	}
+
 	if first.Index < 0 { // the completion's own trouble
 		return c.store.wrap("DoTx", cause)
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first.contended = first.repeatable && !stays(shown, c.reasons)
 	c.reasons = shown
+
 	return first
 }
 

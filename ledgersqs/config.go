@@ -109,12 +109,15 @@ func (c *Config) filled(handle Handler) (own Config, err error) {
 	if c != nil {
 		own = *c
 	}
+
 	if own.Judge == nil {
 		own.Judge = verdict.Of
 	}
+
 	if own.Log == nil {
 		own.Log = warn
 	}
+
 	own.Lease, own.Timeout = cmp.Or(own.Lease, time.Minute), cmp.Or(own.Timeout, 30*time.Second)
 	own.Batch = cmp.Or(own.Batch, 1)
 	bad := func(field, reason string, args ...any) (Config, error) {
@@ -134,6 +137,7 @@ func (c *Config) filled(handle Handler) (own Config, err error) {
 	case (own.Client == nil) != (own.URL == ""):
 		return bad("Config.URL", "must be given with Config.Client, and only then")
 	}
+
 	return own, nil
 }
 

@@ -99,13 +99,16 @@ func (q *queue) poll(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ledgersqs: ReceiveMessage: %w", err)
 	}
+
 	batch := make([]Message, len(out.Messages))
 	for i, m := range out.Messages {
 		batch[i] = received(m)
 	}
+
 	after := context.WithoutCancel(ctx)
 	working, cancel := context.WithTimeout(after, q.Timeout)
 	defer cancel()
+
 	for _, r := range q.work(working, batch, func(m Message) { q.remove(after, m) }) {
 		if r.wait > 0 || ctx.Err() != nil { // the process ends: another has it at once
 			q.delay(after, r)
@@ -125,6 +128,7 @@ func Lambda(handle Handler, cfg *Config) (func(context.Context, Event) (Response
 	if err != nil {
 		return nil, err
 	}
+
 	q := &queue{own, handle}
 	return func(ctx context.Context, in Event) (out Response, _ error) {
 		for _, r := range q.work(ctx, in.Records, func(Message) {}) { // Lambda deletes what is done
@@ -146,16 +150,20 @@ func (q *queue) work(ctx context.Context, batch []Message, done func(Message)) (
 		if r.Message, r.why = m, errInOrder; !stays {
 			r, stays = q.one(ctx, m)
 		}
+
 		if !stays {
 			done(m)
 			continue
 		}
+
 		if m.System["SequenceNumber"] != "" { // a FIFO queue; a standard one has groups, too, for fairness
 			stuck[m.Group()] = r
 		}
+
 		q.Log(ctx, m, r.why)
 		back = append(back, r)
 	}
+
 	return back
 }
 
@@ -168,19 +176,23 @@ func (q *queue) one(ctx context.Context, m Message) (r returned, stays bool) {
 		working, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
 		defer cancel()
 	}
+
 	if working.Err() != nil {
 		return returned{m, errNoTime, 0}, true
 	}
+
 	err := q.handle(context.WithValue(working, leaseKey{}, lease), m)
 	if err == nil {
 		return returned{}, false
 	}
+
 	v := q.Judge(err)
 	if v.Kind == verdict.Poison {
 		if kept := q.Refused(ctx, m, err); kept != nil {
 			return returned{m, fmt.Errorf("ledgersqs: refused, and not kept: %w; %w", err, kept), 0}, true
 		}
 	}
+
 	return returned{m, err, v.Wait}, v.Kind == verdict.Retry
 }
 

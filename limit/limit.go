@@ -92,21 +92,26 @@ func New(api record.API, table string, cfg *Config) (*Store, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+
 	c.Rand = cmp.Or(c.Rand, rand.Reader)
 	c.Timeout, c.MaxWait = cmp.Or(c.Timeout, 200*time.Millisecond), cmp.Or(c.MaxWait, 10*time.Minute)
 	err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table),
 		refuse(c.Timeout < 0, "Config.Timeout", "must not be negative"),
 		refuse(c.MaxWait < 0 || c.MaxWait > mostSpan, "Config.MaxWait", "must be between 0 and 366 days"))
+
 	for name, as := range c.Names {
 		err = cmp.Or(err, refuse(strings.HasPrefix(as, timePrefix), fmt.Sprintf("Config.Names[%q]", name), "must not begin with t_, because the attributes of limits begin with it"))
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Store{table: table, cfg: c, memory: &memory{random: c.Rand}}
 	if s.names, err = names.New(pkg, c.Names, attributes, nil); err != nil {
 		return nil, err
 	}
+
 	s.api = names.Client(s.names, api)
 	return s, nil
 }

@@ -48,6 +48,7 @@ func (m *memory) slotOf(c *call) *slot {
 	for _, l := range c.Limits {
 		id = l.Name + " " + id // before the row, which may have spaces
 	}
+
 	s := m.slots[id]
 	if s == nil {
 		if m.slots == nil || len(m.slots) >= mostKeys {
@@ -56,6 +57,7 @@ func (m *memory) slotOf(c *call) *slot {
 		s = &slot{limits: make([]known, len(c.Limits))}
 		m.slots[id] = s
 	}
+
 	return s
 }
 
@@ -65,6 +67,7 @@ func (m *memory) enter(c *call) (retry int64) {
 	defer m.mu.Unlock()
 	s := m.slotOf(c)
 	c.slot, c.began, c.times = s, c.now, nil
+
 	for i, k := range s.limits {
 		if c.absurd(i, k.t) { // the row's next take replaces it
 			k.t = 0
@@ -73,10 +76,12 @@ func (m *memory) enter(c *call) (retry int64) {
 		retry = max(retry, s.refuses(c, k, i, t))
 		c.times = append(c.times, t)
 	}
+
 	if retry > 0 {
 		s.spared++
 		return retry
 	}
+
 	for i, of := range c.spans {
 		if s.limits[i].busy > 0.5 {
 			c.times[i] = max(c.times[i], c.now+1)
@@ -114,6 +119,7 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := c.slot
+
 	for i, of := range c.spans {
 		k := &s.limits[i]
 		k.shadow -= of.add
@@ -128,6 +134,7 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 		}
 		k.t = times[i]
 	}
+
 	s.at = max(s.at, c.now)
 	switch {
 	case denied && c.began >= s.drawn:
@@ -135,6 +142,7 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 	case times != nil && !denied:
 		s.draw = 0 // the level stays: the next refusal by the row comes soon
 	}
+
 	s.spared = 0
 }
 

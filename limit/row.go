@@ -102,10 +102,12 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 		":type": item.S(typeLimit), ":ttl": item.N(expiry),
 		":entry": item.S(c.entry), ":event": item.S(c.event), ":none": item.S(""),
 	}
+
 	set, condition := shift, unknown
 	if c.taken != "" {
 		values[":taken"], condition = item.S(c.taken), isTaken+unknown
 	}
+
 	for i, t := range c.times {
 		of, n := c.spans[i], strconv.Itoa(i)
 		update, when, used := setFree, ifFree, map[string]int64{":free": c.now + of.add}
@@ -121,26 +123,32 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 		case t > c.now:
 			update, when, used = setBusy, ifBusy, map[string]int64{":more": of.add, ":room": c.now + of.burst + int64(c.Wait) - of.add}
 		}
+
 		for name, ns := range used {
 			values[name+n] = number(ns)
 		}
+
 		if strings.Contains(when, ":now") {
 			values[":now"] = number(c.now)
 		}
+
 		names["#t"+n] = timePrefix + c.Limits[i].Name
 		set, condition = set+", "+strings.ReplaceAll(update, "?", n), condition+strings.ReplaceAll(when, "?", n)
 	}
+
 	in := &dynamodb.UpdateItemInput{
 		TableName: aws.String(s.table), Key: c.key(),
 		UpdateExpression: aws.String(set), ConditionExpression: aws.String(condition),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 		ReturnValues: types.ReturnValueAllNew, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
+
 	var out *dynamodb.UpdateItemOutput
 	err = ddb.Retry(ctx, func() (err error) { out, err = s.api.UpdateItem(ctx, in); return err })
 	if row, refused = ddb.Refused(err); err == nil {
 		row = out.Attributes
 	}
+
 	if err == nil || refused {
 		after, err = c.timesOf(row)
 	}
@@ -173,11 +181,13 @@ func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.
 	if err = cmp.Or(err, t.Event.Check(pkg, "Take.Event", s.cfg.Now()), c.settleTo(to)); err != nil {
 		return 0, err
 	}
+
 	for n := 0; err == nil && n < tries; n++ {
 		row, after, refused, failed := s.send(ctx, c)
 		if err = failed; err != nil {
 			break
 		}
+
 		s.memory.learn(c, after)
 		switch text := c.entryOf(row); {
 		case !refused:
@@ -189,6 +199,7 @@ func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.
 		case text != c.taken:
 			err = ErrForgotten
 		}
+
 		c.times, c.now = after, s.cfg.Now().UnixNano()
 	}
 	return 0, ddb.Wrap(pkg, "Settle", s.table, cmp.Or(err, ErrContended))
@@ -210,6 +221,7 @@ func (c *call) settleTo(to map[string]int64) error {
 		of.add, l.Weight = span(weight-l.Weight, of.unit), weight
 		of.burst = of.most - int64(maxSkew) // more could be absurd to the next take
 	}
+
 	c.entry = c.entryWith(settled)
 	return refuse(known < len(to), "to", "must name limits of the take only")
 }

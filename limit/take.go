@@ -114,26 +114,32 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	if err != nil || !c.fits() {
 		return Grant{}, err
 	}
+
 	if end, ok := ctx.Deadline(); ok {
 		c.Wait = min(c.Wait, max(0, end.Sub(s.cfg.Now())))
 	}
+
 	if err := ctx.Err(); err != nil { // nothing is sent, so the memory hears of nothing
 		return Grant{}, ddb.Wrap(pkg, "Take", s.table, err)
 	}
+
 	g, err := s.take(ctx, c)
 	if err != nil || !g.OK {
 		return g, ddb.Wrap(pkg, "Take", s.table, err)
 	}
+
 	wait := g.turn()
 	if late := wait - c.Wait; late > 0 && g.Outcome == event.Duplicate {
 		g.OK, g.Outcome, g.RetryAfter = false, 0, late
 		return g, nil
 	}
+
 	select {
 	case <-time.After(min(c.Wait, wait)):
 		return g, nil
 	case <-ctx.Done():
 	}
+
 	if t.Event.IsZero() { // otherwise a redelivery finds the event taken, and its turn
 		nothing := map[string]int64{}
 		for _, l := range t.Limits {
@@ -164,9 +170,11 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 		g.OK, g.RetryAfter = false, time.Duration(retry)
 		return g, nil
 	}
+
 	var after []int64 // of the row, nil without a reply
 	denied, own := false, c.Event.IsZero()
 	defer func() { s.memory.leave(c, after, denied) }()
+
 	if own {
 		var text [12]byte
 		if _, err = io.ReadFull(s.cfg.Rand, text[:]); err == nil {
@@ -176,12 +184,14 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 			return g, err
 		}
 	}
+
 	c.event, c.entry = c.Event.String(), c.entryWith(taken)
 	for range tries {
 		row, times, refused, err := s.send(ctx, c)
 		if after = times; err != nil {
 			return Grant{}, err
 		}
+
 		if text := c.entryOf(row); text != "" {
 			g = c.grant(times)
 			if g.Outcome, g.RetryAfter = event.Created, 0; refused && !own { // a random event is this call's own, also if its reply was lost
@@ -190,13 +200,16 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 			g.OK = strings.HasPrefix(text, c.event+taken) || strings.Trim(text[len(c.event)+1:], "0,") != ""
 			return g, nil
 		}
+
 		c.now = s.cfg.Now().UnixNano() // each request takes the clock anew
 		if g = c.grant(times); !g.OK {
 			denied = true
 			return g, nil
 		}
+
 		c.times = times
 	}
+
 	return Grant{}, ErrContended
 }
 
@@ -217,10 +230,12 @@ func (g Grant) SetHeader(h http.Header) {
 		}
 		policies, states = append(policies, policy), append(states, state)
 	}
+
 	if len(states) > 0 {
 		h.Set("RateLimit-Policy", strings.Join(policies, ", "))
 		h.Set("RateLimit", strings.Join(states, ", "))
 	}
+
 	if g.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.FormatInt(ceil(int64(g.RetryAfter), 1e9), 10))
 	}
@@ -258,6 +273,7 @@ func (s *Store) check(t Take) (*call, error) {
 	if err == nil && !t.Event.IsZero() {
 		err = t.Event.Check(pkg, "Take.Event", now)
 	}
+
 	c.Limits = slices.SortedFunc(slices.Values(t.Limits), func(a, b Limit) int { return cmp.Compare(a.Name, b.Name) })
 	for i, l := range c.Limits {
 		unit := max(1, ceil(int64(l.Per), max(1, l.N)))
@@ -272,6 +288,7 @@ func (s *Store) check(t Take) (*call, error) {
 		c.spans = append(c.spans, spans{unit, span(l.Weight, unit), burst, burst + int64(s.cfg.MaxWait+maxSkew)})
 		c.longest = max(c.longest, burst)
 	}
+
 	return c, err
 }
 

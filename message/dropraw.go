@@ -22,6 +22,7 @@ func (s *Store) DropRaw(ctx context.Context, scope string, seq int64) error {
 	if err := check.Positional(checkKey(scope, seq)); err != nil {
 		return err
 	}
+
 	err := ddb.Retry(ctx, func() error {
 		_, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                aws.String(s.table),
@@ -35,5 +36,6 @@ func (s *Store) DropRaw(ctx context.Context, scope string, seq int64) error {
 	if _, refused := ddb.Refused(err); refused {
 		return nil
 	}
+
 	return s.wrap("DropRaw", err)
 }

@@ -73,6 +73,7 @@ func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace,
 	if err := s.checkFast(&f); err != nil {
 		return Pace{}, err
 	}
+
 	f.At = f.At.Truncate(time.Millisecond) // as it is stored
 	if s.retention.TooOld(f.At.Add(-f.Window), s.cfg.Now()) {
 		return Pace{}, s.wrap("FastConversation", fmt.Errorf("the window begins too early for the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
@@ -80,15 +81,18 @@ func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace,
 	if f.Seq == 1 {
 		return Pace{}, nil // nothing comes before it
 	}
+
 	q, err := s.inScope("FastConversation", f.Scope, Range{NewestFirst: true, Consistent: f.Consistent, ToSeq: f.Seq - 1})
 	if err != nil {
 		return Pace{}, err
 	}
+
 	q.Project = paceAttributes
 	next, err := q.Pages(ctx, s.api)
 	if err != nil {
 		return Pace{}, err
 	}
+
 	pace := Pace{}
 	for rows := f.Threshold + 1; ; rows = max(rows, min(2*rows, mostRows)) {
 		page, err := next(int32(rows))
@@ -98,6 +102,7 @@ func (s *Store) FastConversation(ctx context.Context, f FastConversation) (Pace,
 		if page == nil {
 			return pace, nil
 		}
+
 		switch over, err := s.count(&pace, f, page.Items); {
 		case err != nil:
 			return Pace{}, q.Wrap(err)
@@ -125,12 +130,14 @@ func (s *Store) count(pace *Pace, f FastConversation, page []ddb.Item) (over boo
 		if actor := item.Text(row, attrActor); actor == "" || actor == f.Actor {
 			continue
 		}
+
 		pace.Others++
 		if pace.Others == f.Threshold {
 			pace.Fast = true
 			return true, nil
 		}
 	}
+
 	return over, nil
 }
 
@@ -139,9 +146,11 @@ func (s *Store) checkFast(f *FastConversation) error {
 	if f.Window == 0 {
 		f.Window = standardWindow
 	}
+
 	if f.Threshold == 0 {
 		f.Threshold = standardThreshold
 	}
+
 	if err := checkKey(f.Scope, f.Seq); err != nil {
 		return err
 	}
@@ -157,5 +166,6 @@ func (s *Store) checkFast(f *FastConversation) error {
 	if f.Threshold < 0 || f.Threshold > mostThreshold {
 		return event.BadInput(pkg, "Threshold", fmt.Sprintf("must be 1 to 1000, is %d", f.Threshold))
 	}
+
 	return checkAt(f.At, s.cfg.Now())
 }

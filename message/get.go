@@ -17,6 +17,7 @@ func (s *Store) Get(ctx context.Context, scope string, seq int64) (Message, bool
 	if err := check.Positional(checkKey(scope, seq)); err != nil {
 		return Message{}, false, err
 	}
+
 	out, err := s.api.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(s.table),
 		Key:            s.key(scope, seq),
@@ -28,9 +29,11 @@ func (s *Store) Get(ctx context.Context, scope string, seq int64) (Message, bool
 	if len(out.Item) == 0 || s.expired(out.Item) {
 		return Message{}, false, nil
 	}
+
 	m, err := s.decode(out.Item)
 	if err != nil {
 		return Message{}, false, s.wrap("Get", err)
 	}
+
 	return m, true, nil
 }

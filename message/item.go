@@ -53,15 +53,19 @@ func (s *Store) encode(m Message, createdAt time.Time) (ddb.Item, error) {
 	if m.Actor != "" {
 		row[attrActor] = s.actorKey(m.Actor)
 	}
+
 	if m.ActorName != "" {
 		row[attrActorName] = item.S(m.ActorName)
 	}
+
 	if m.Raw != "" {
 		row[attrRaw] = item.S(m.Raw)
 	}
+
 	if err := payload.Encode(pkg, row, m.Data); err != nil {
 		return nil, err
 	}
+
 	if s.retention.Limited() {
 		row[attrTTL] = item.N(s.retention.Expiry(m.At).Unix())
 	}
@@ -75,18 +79,22 @@ func (s *Store) decode(row ddb.Item) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
+
 	at, err := item.Millis(row, attrTimestamp)
 	if err != nil {
 		return Message{}, err
 	}
+
 	createdAt, err := item.ParseTime(row, attrCreatedAt)
 	if err != nil {
 		return Message{}, err
 	}
+
 	data, err := payload.Decode[attributevalue.Number](row)
 	if err != nil {
 		return Message{}, err
 	}
+
 	return Message{
 		Scope:     item.Text(row, attrScope),
 		Seq:       seq,

@@ -107,6 +107,7 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if cfg != nil {
 		s.cfg = *cfg
 	}
+
 	s.cfg.fill()
 	if err := check.NotNil(pkg, "api", api); err != nil {
 		return nil, err
@@ -117,14 +118,17 @@ func New(api API, table string, cfg *Config) (*Store, error) {
 	if err := actor.CheckType(pkg, s.cfg.ActorType); err != nil {
 		return nil, err
 	}
+
 	s.retention = item.Retention{For: s.cfg.Retention, MaxSkew: s.cfg.MaxSkew}
 	if err := s.retention.Check(pkg); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if s.names, err = names.New(pkg, s.cfg.Names, attributes, []string{indexActor}); err != nil {
 		return nil, err
 	}
+
 	s.api = names.Client(s.names, api)
 	return s, nil
 }
@@ -148,6 +152,7 @@ func (s *Store) Table() schema.Table {
 	if s.retention.Limited() {
 		table.TTL = attrTTL
 	}
+
 	if s.cfg.ActorIndex {
 		table.Indexes = []schema.Index{{
 			Name: indexActor,
@@ -178,6 +183,7 @@ func (s *Store) Actions() schema.Actions {
 		a.Calls["ByActor"] = byActor
 		a.Operators["EraseActor"] = schema.Grants{"": {"DeleteItem"}, indexActor: query}
 	}
+
 	return s.names.Actions(a)
 }
 

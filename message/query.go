@@ -38,11 +38,13 @@ func (s *Store) inScope(method, scope string, r Range) (query, error) {
 	if err := r.checkScope(); err != nil {
 		return query{}, err
 	}
+
 	q, err := s.query(method, "message.InScope", r, r.From)
 	from, to := max(1, r.FromSeq), r.ToSeq
 	if to == 0 {
 		to = math.MaxInt64
 	}
+
 	q.Keys, q.Partition, q.Sort = ddb.Item{attrScope: item.S(scope)}, attrScope, walk.Key{Name: attrSeq, Type: walk.Number}
 	q.Lo, q.Hi, q.Empty = strconv.FormatInt(from, 10), strconv.FormatInt(to, 10), from > to
 	q.since, q.during = r.From, item.Period{From: math.MinInt64, To: math.MaxInt64}
@@ -57,6 +59,7 @@ func (s *Store) byActor(id string, r Range) (query, error) {
 	if err := r.checkActor(); err != nil {
 		return query{}, err
 	}
+
 	q, err := s.query("ByActor", "message.ByActor", r, time.Time{})
 	q.during = item.PeriodOf(r.From, r.To)
 	q.Index, q.Keys, q.Partition = indexActor, ddb.Item{attrActor: s.actorKey(id)}, attrActor
@@ -64,6 +67,7 @@ func (s *Store) byActor(id string, r Range) (query, error) {
 	q.Rest = []walk.Key{{Name: attrScope, Type: walk.Partition}, {Name: attrSeq, Type: walk.Number}}
 	q.Lo, q.Hi = q.during.Numbers()
 	q.Empty = q.during.Empty()
+
 	return q, err
 }
 
@@ -81,9 +85,11 @@ func (s *Store) query(method, name string, r Range, since time.Time) (query, err
 	if err != nil {
 		return query{}, err
 	}
+
 	if r.NewestFirst {
 		name += ".NewestFirst"
 	}
+
 	q := walk.Query{
 		Pkg: pkg, Wrap: func(err error) error { return s.wrap(method, err) }, Table: s.table,
 		Filter:      matching.Apply,
@@ -94,6 +100,7 @@ func (s *Store) query(method, name string, r Range, since time.Time) (query, err
 	if r.Limit > 0 {
 		q.First, q.Most = r.Limit, walk.FullPage
 	}
+
 	return query{Query: q}, nil
 }
 

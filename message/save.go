@@ -51,6 +51,7 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 	if err != nil {
 		return 0, err
 	}
+
 	err = ddb.Retry(ctx, func() error {
 		_, err := s.api.PutItem(ctx, in)
 		return err
@@ -61,6 +62,7 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 	if err != nil {
 		return 0, s.wrap("Save", err)
 	}
+
 	return event.Created, nil
 }
 
@@ -70,6 +72,7 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 	if err := s.check(m, now); err != nil {
 		return nil, err
 	}
+
 	row, err := s.encode(m, now)
 	if err != nil {
 		return nil, err
@@ -77,6 +80,7 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 	if s.retention.TooOld(m.At, now) {
 		return nil, s.wrap(op, fmt.Errorf("the message is too old for the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 	}
+
 	return &dynamodb.PutItemInput{
 		TableName:                 aws.String(s.table),
 		Item:                      row,

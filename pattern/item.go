@@ -64,26 +64,31 @@ func decode(row ddb.Item) (Habit, error) {
 	if err != nil {
 		return Habit{}, err
 	}
+
 	for day, name := range dayNames {
 		if h.ByDay[day], err = item.Int(days, name); err != nil {
 			return Habit{}, fmt.Errorf("in %s: %w", attrDays, err)
 		}
 	}
+
 	hours, err := item.Map(row, attrHours)
 	if err != nil {
 		return Habit{}, err
 	}
+
 	for hour := range h.ByHour {
 		if h.ByHour[hour], err = item.Int(hours, strconv.Itoa(hour)); err != nil {
 			return Habit{}, fmt.Errorf("in %s: %w", attrHours, err)
 		}
 	}
+
 	if h.Total, err = item.Int(row, attrTotal); err != nil {
 		return Habit{}, err
 	}
 	if h.LastSeen, err = item.ParseTime(row, attrLastSeen); err != nil {
 		return Habit{}, err
 	}
+
 	_, err = item.ParseTime(row, attrUpdatedAt) // what is damaged shows before a write replaces it
 	return h, err
 }

@@ -53,20 +53,24 @@ func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, 
 	if cfg != nil {
 		s.cfg = *cfg
 	}
+
 	s.cfg.fill()
 	if err := check.Zone(pkg, "zone", zone); err != nil {
 		return nil, err
 	}
+
 	var err error
 	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
 		return nil, err
 	}
+
 	s.rows, err = record.New(names.Client(s.names, api), table,
 		record.Kind[Habit]{Package: pkg, Type: rowType, Count: attrTotal, Decode: decode},
 		&record.Config{Now: s.cfg.Now, ConsistentReads: s.cfg.ConsistentReads})
 	if err != nil {
 		return nil, err
 	}
+
 	return s, nil
 }
 

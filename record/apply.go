@@ -142,12 +142,14 @@ func (w *writing[T]) check(partition, sort string) error {
 	case w.next == nil && w.add == nil:
 		return event.BadInput(pkg, "Next", "must not be nil; an exact Kind may have Add instead")
 	}
+
 	if w.add == nil && len(w.atLeast) > 0 {
 		return event.BadInput(pkg, "AtLeast", "must not be set without Add")
 	}
 	if err := w.checkKey(partition, sort); err != nil || !w.kind.exact() {
 		return err
 	}
+
 	return w.checkSums(partition, sort)
 }
 
@@ -169,6 +171,7 @@ func (r *Rows[T]) ringed(ctx context.Context, key Item, events []event.Event, ne
 	if err != nil {
 		return nil, err
 	}
+
 	all := make([]answer, 0, len(events))
 	for len(all) < len(events) {
 		step, err := r.writeStep(ctx, key, row, events[len(all):], next)
@@ -177,6 +180,7 @@ func (r *Rows[T]) ringed(ctx context.Context, key Item, events []event.Event, ne
 		}
 		all, row = append(all, step.answers...), step.becomes
 	}
+
 	return all, nil
 }
 
@@ -190,14 +194,17 @@ func (r *Rows[T]) writeStep(ctx context.Context, key, row Item, events []event.E
 		if err != nil {
 			return step{}, err
 		}
+
 		// They are final: the write may make the row forget these events.
 		before = append(before, s.answers[:s.lead]...)
 		if len(before) > 0 {
 			s.answers = append(slices.Clone(before), s.answers[s.lead:]...)
 		}
+
 		if s.taken == 0 {
 			return s, nil
 		}
+
 		// The row has been looked at before giving up: it may hold the events,
 		// by an attempt whose reply was lost.
 		if lost != nil {
@@ -213,9 +220,11 @@ func (r *Rows[T]) writeStep(ctx context.Context, key, row Item, events []event.E
 				continue
 			}
 		}
+
 		if lost = r.update(ctx, key, row, s); lost == nil {
 			return s, nil
 		}
+
 		stands, refused := ddb.Refused(lost)
 		switch {
 		case refused:
@@ -254,6 +263,7 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 	if err != nil {
 		return step{}, err
 	}
+
 	s := step{becomes: row}
 	var least event.Event // of those counted
 	for _, ev := range events {
@@ -272,14 +282,17 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 		case ring.drops(least):
 			return s, nil
 		}
+
 		ring, count = grown, count+1
 		if err := r.compute(&s, key, ev, next, len(events) == 1); err != nil {
 			return step{}, err
 		}
+
 		s.becomes[attrRecent] = item.B(ring)
 		r.keep(&s, version, count)
 		s.answers = append(s.answers, answer{outcome: outcome})
 	}
+
 	return s, nil
 }
 
@@ -293,14 +306,17 @@ func (r *Rows[T]) compute(s *step, key Item, ev event.Event, next Next, only boo
 	if err := r.checkOwn(changed); err != nil {
 		return event.BadInput(r.kind.Package, "Next", err.Error())
 	}
+
 	s.taken++
 	if only {
 		s.own, s.becomes = changed, make(Item, 8)
 		return nil
 	}
+
 	if s.own == nil {
 		s.own = Item{}
 	}
+
 	maps.Copy(s.own, changed)
 	s.becomes = merged(s.becomes, changed)
 	maps.Copy(s.becomes, key)

@@ -66,17 +66,20 @@ func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, er
 			w.add[ev] = a.Add(ev)
 		}
 	}
+
 	if err := w.check(a.Partition, a.Sort); err != nil {
 		return nil, err
 	}
 	if len(a.Events) == 0 {
 		return nil, nil
 	}
+
 	method := cmp.Or(a.Method, "ApplyAll")
 	outcomes := make([]event.Outcome, len(a.Events))
 	var left []event.Leftover
 	var order []int // of what is not bad input
 	now := r.cfg.Now()
+
 	for i, ev := range a.Events {
 		if err := ev.Check(r.kind.Package, fmt.Sprintf("Events[%d]", i), now); err != nil {
 			left = append(left, event.Leftover{Index: i, Err: err})
@@ -84,11 +87,13 @@ func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, er
 		}
 		order = append(order, i)
 	}
+
 	slices.SortStableFunc(order, func(i, j int) int { return a.Events[i].Compare(a.Events[j]) })
 	ascending := make([]event.Event, len(order))
 	for n, i := range order {
 		ascending[n] = a.Events[i]
 	}
+
 	answers, err := w.apply(ctx, ascending)
 	for n, i := range order {
 		reason := err
@@ -99,6 +104,7 @@ func (r *Rows[T]) ApplyAll(ctx context.Context, a ApplyAll) ([]event.Outcome, er
 			left = append(left, event.Leftover{Index: i, Err: r.wrap(method, reason)})
 		}
 	}
+
 	if left != nil {
 		slices.SortFunc(left, func(a, b event.Leftover) int { return a.Index - b.Index })
 		return outcomes, &event.LeftoverError{Leftovers: left}

@@ -72,6 +72,7 @@ func (w *writing[T]) exactly(ctx context.Context, events []event.Event) (all []a
 	if err != nil {
 		return nil, err
 	}
+
 	distinct := slices.Compact(slices.Clone(events))
 	answers, err := e.count(ctx, distinct)
 	for _, ev := range events {
@@ -84,6 +85,7 @@ func (w *writing[T]) exactly(ctx context.Context, events []event.Event) (all []a
 			answers[at].outcome = event.Duplicate // if it comes again
 		}
 	}
+
 	return all, err
 }
 
@@ -125,13 +127,16 @@ func (e *exactWrite[T]) count(ctx context.Context, events []event.Event) (all []
 			all = append(all, answer{err: errRetention})
 			continue
 		}
+
 		if err := e.look(ctx); err != nil {
 			return all, err
 		}
+
 		answers, err := e.transact(ctx, rest[:min(mostEvents, len(rest))])
 		if err != nil {
 			return all, err
 		}
+
 		all = append(all, answers...)
 	}
 	return all, nil
@@ -145,6 +150,7 @@ func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]a
 	for i := range left {
 		left[i] = i
 	}
+
 	var in *dynamodb.TransactWriteItemsInput // sent again unchanged after a conflict
 	for try := 1; ; {
 		if in == nil {
@@ -153,6 +159,7 @@ func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]a
 				return nil, err
 			}
 		}
+
 		_, err := e.api.TransactWriteItems(ctx, in)
 		if err == nil {
 			for _, i := range left {
@@ -161,10 +168,12 @@ func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]a
 			e.row = e.becomes
 			return answers, nil
 		}
+
 		reasons, cancelled := ddb.Cancelled(err)
 		if cancelled && len(reasons) != len(in.TransactItems) || !cancelled && !ddb.Conflict(err) {
 			return nil, err
 		}
+
 		told := tell(e.by, reasons)
 		rest := told.answer(left, answers, func(i int) map[string]int64 { return e.add[events[i]] })
 		switch {
@@ -178,13 +187,16 @@ func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]a
 			}
 			e.row, in = told.stands, nil
 		}
+
 		if len(rest) < len(left) { // it got on: there is no need to wait
 			left, in = rest, nil
 			continue
 		}
+
 		if err := giveUp(ctx, try, err); err != nil {
 			return nil, err
 		}
+
 		if try++; in == nil && try > patience {
 			e.read = false
 			if err := e.look(ctx); err != nil {
@@ -226,19 +238,23 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}})
 	}
+
 	if e.next == nil {
 		return append(items, ddb.UpdateAction(e.adding(events))), nil
 	}
 	if item.Has(e.row, attrRecent) {
 		return nil, errRing
 	}
+
 	_, version, count, err := e.standing(e.row)
 	if err != nil {
 		return nil, err
 	}
+
 	if !item.Has(e.row, attrVersion) {
 		version = e.start
 	}
+
 	s := step{becomes: e.row}
 	for _, ev := range events {
 		if err := e.compute(&s, e.key, ev, e.next, false); err != nil {
@@ -247,6 +263,7 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 		count++
 		e.keep(&s, version, count)
 	}
+
 	e.becomes = s.becomes
 	return append(items, ddb.UpdateAction(e.counting(e.key, e.row, s))), nil
 }

@@ -23,14 +23,17 @@ func (r *Rows[T]) Get(ctx context.Context, partition, sort string) (T, bool, err
 	if err := check.Positional(r.checkKey(partition, sort)); err != nil {
 		return none, false, err
 	}
+
 	row, err := r.read(ctx, keyOf(partition, sort), r.cfg.ConsistentReads)
 	if err != nil || len(row) == 0 {
 		return none, false, r.wrap("Get", err)
 	}
+
 	value, err := r.kind.Decode(row)
 	if err != nil {
 		return none, false, r.wrap("Get", err)
 	}
+
 	return value, true, nil
 }
 
@@ -43,6 +46,7 @@ func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return nil, err
 	}
+
 	in := &dynamodb.QueryInput{
 		TableName:                 aws.String(r.table),
 		KeyConditionExpression:    aws.String(inPartition),
@@ -50,12 +54,14 @@ func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 		ExpressionAttributeValues: Item{":pk": item.S(partition)},
 		ConsistentRead:            aws.Bool(r.cfg.ConsistentReads),
 	}
+
 	var values []T
 	for {
 		page, err := r.api.Query(ctx, in)
 		if err != nil {
 			return nil, r.wrap("All", err)
 		}
+
 		for _, row := range page.Items {
 			value, err := r.kind.Decode(row)
 			if err != nil {
@@ -63,9 +69,11 @@ func (r *Rows[T]) All(ctx context.Context, partition string) ([]T, error) {
 			}
 			values = append(values, value)
 		}
+
 		if len(page.LastEvaluatedKey) == 0 {
 			return values, nil
 		}
+
 		in.ExclusiveStartKey = page.LastEvaluatedKey
 	}
 }
@@ -93,6 +101,7 @@ func (r *Rows[T]) Erase(ctx context.Context, partition string) (int, error) {
 	if err := check.Positional(r.checkPartition(partition)); err != nil {
 		return 0, err
 	}
+
 	events := 0
 	if r.kind.exact() { // first: while the record stands, an event that counts again is erased with it
 		n, err := r.erase(ctx, partition+ofEvents)
@@ -101,6 +110,7 @@ func (r *Rows[T]) Erase(ctx context.Context, partition string) (int, error) {
 		}
 		events = n
 	}
+
 	n, err := r.erase(ctx, partition)
 	return events + n, r.wrap("Erase", err)
 }

@@ -51,6 +51,7 @@ func (r *Rows[T]) ApplyItem(ctx context.Context, a Apply) (*ApplyItem, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	method := cmp.Or(a.Method, "ApplyItem")
 	a.Add, a.AtLeast = maps.Clone(a.Add), maps.Clone(a.AtLeast)
 	i := &ApplyItem{asked: a, exact: r.kind.exact(), pkg: r.kind.Package, wrap: func(err error) error { return r.wrap(method, err) }}
@@ -59,6 +60,7 @@ func (r *Rows[T]) ApplyItem(ctx context.Context, a Apply) (*ApplyItem, error) {
 	} else {
 		err = w.ringItem(ctx, i)
 	}
+
 	if err != nil {
 		return nil, i.wrap(err)
 	}
@@ -124,18 +126,22 @@ func (i *ApplyItem) ringOutcome(reasons []types.CancellationReason) (event.Outco
 	if len(reasons) == 0 {
 		return event.Duplicate, nil
 	}
+
 	row, refused, err := ddb.Action(reasons[0])
 	if err != nil || !refused {
 		return 0, err
 	}
+
 	ring, err := item.Bytes(row, attrRecent)
 	if err != nil {
 		return 0, err
 	}
+
 	_, outcome, err := counted(ring).Add(i.asked.Event)
 	if err != nil || outcome == event.Duplicate {
 		return outcome, err
 	}
+
 	return 0, ErrContended
 }
 
@@ -144,6 +150,7 @@ func (w *writing[T]) exactItem(ctx context.Context, i *ApplyItem) error {
 	if w.tooOld(i.asked.Event) {
 		return errRetention
 	}
+
 	e, err := w.exactWrite()
 	if err != nil {
 		return err
@@ -151,6 +158,7 @@ func (w *writing[T]) exactItem(ctx context.Context, i *ApplyItem) error {
 	if err := e.look(ctx); err != nil {
 		return err
 	}
+
 	i.by = e.by
 	i.Items, err = e.items([]event.Event{i.asked.Event})
 	return err
@@ -164,11 +172,13 @@ func (i *ApplyItem) exactOutcome(reasons []types.CancellationReason) (event.Outc
 		}
 		return told.events[0], nil
 	}
+
 	for _, reason := range reasons {
 		if _, _, err := ddb.Action(reason); err != nil {
 			return 0, err
 		}
 	}
+
 	switch {
 	case !told.refused:
 		return 0, nil
@@ -209,6 +219,7 @@ func tell(by string, reasons []types.CancellationReason) (t told) {
 		default:
 			t.events = append(t.events, event.Duplicate)
 		}
+
 		if len(t.events) == i {
 			t.events = append(t.events, 0)
 		}

@@ -105,17 +105,20 @@ func (k Kind[T]) validate() error {
 	if k.Decode == nil {
 		return event.BadInput(k.Package, "Kind.Decode", "must not be nil")
 	}
+
 	if k.Count != "" {
 		if err := k.ownName("Kind.Count", k.Count); err != nil {
 			return err
 		}
 	}
+
 	if k.Retention < 0 {
 		return event.BadInput(k.Package, "Kind.Retention", "must not be negative")
 	}
 	if k.exact() && (k.Count == "" || k.Count == attrTTL) {
 		return event.BadInput(k.Package, "Kind.Count", "must be set, and not to ttl, if the Kind has a Retention")
 	}
+
 	return k.validateAttributes()
 }
 
@@ -184,10 +187,12 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 	if cfg != nil {
 		r.cfg = *cfg
 	}
+
 	r.cfg.fill()
 	if err := kind.validate(); err != nil {
 		return nil, err
 	}
+
 	r.kind.Attributes = slices.Clone(kind.Attributes)
 	if err := check.NotNil(kind.Package, "api", api); err != nil {
 		return nil, err
@@ -195,6 +200,7 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 	if err := check.Table(kind.Package, table); err != nil {
 		return nil, err
 	}
+
 	if kind.exact() {
 		if err := r.checkExact(); err != nil {
 			return nil, err
@@ -227,6 +233,7 @@ func (r *Rows[T]) Actions() schema.Actions {
 	if r.kind.exact() {
 		count = schema.Grants{"": {"GetItem", "PutItem", "UpdateItem"}}
 	}
+
 	return schema.Actions{
 		Calls: map[string]schema.Grants{
 			"Apply":     count,

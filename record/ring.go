@@ -30,6 +30,7 @@ func (r counted) Add(ev event.Event) (counted, event.Outcome, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+
 	at, found := slices.BinarySearchFunc(events, ev, event.Event.Compare)
 	switch {
 	case found:
@@ -37,6 +38,7 @@ func (r counted) Add(ev event.Event) (counted, event.Outcome, error) {
 	case at == 0 && len(events) == ringSize:
 		return nil, 0, event.ErrTooOld
 	}
+
 	events = slices.Insert(events, at, ev)
 	return ringOf(events[max(0, len(events)-ringSize):]), event.Created, nil
 }

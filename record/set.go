@@ -85,13 +85,16 @@ func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 	if err := r.checkSet(s, now); err != nil {
 		return 0, err
 	}
+
 	own := make(Item, len(r.kind.Attributes))
 	for _, attribute := range r.kind.Attributes {
 		own[attribute] = s.Values[attribute]
 	}
+
 	mark := markOf(s.Event, s.Rank)
 	names := map[string]string{"#type": attrType, "#event": attrEvent, "#updatedAt": attrUpdatedAt}
 	values := Item{":type": item.S(r.kind.Type), ":event": item.S(mark), ":updatedAt": item.Time(now)}
+
 	in := &dynamodb.UpdateItemInput{
 		TableName:                           aws.String(r.table),
 		Key:                                 keyOf(s.Partition, s.Sort),
@@ -102,6 +105,7 @@ func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 		ReturnValues:                        types.ReturnValueAllOld,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
+
 	var other Item // the row that this event replaced, or that refused it
 	err := ddb.Retry(ctx, func() error {
 		out, err := r.api.UpdateItem(ctx, in)
@@ -110,14 +114,17 @@ func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 		}
 		return err
 	})
+
 	stands, refused := ddb.Refused(err)
 	method := cmp.Or(s.Method, "Set")
 	if err != nil && !refused {
 		return 0, r.wrap(method, err)
 	}
+
 	if refused {
 		other = stands
 	}
+
 	out, err := answerSet(mark, own, other, refused)
 	return out, r.wrap(method, err)
 }
@@ -131,6 +138,7 @@ func answerSet(mark string, own, other Item, refused bool) (event.Outcome, error
 	if refused {
 		out = event.Duplicate
 	}
+
 	switch {
 	case moment == otherMoment && sameValues(own, other), ev == otherEvent && moment != otherMoment:
 		return out, nil
@@ -163,6 +171,7 @@ func (r *Rows[T]) checkSet(s Set, now time.Time) error {
 	if len(s.Values) == 0 {
 		return event.BadInput(r.kind.Package, "Values", "must not be empty: to remove an attribute, give it a nil value")
 	}
+
 	for attribute, value := range s.Values {
 		if value != nil && check.NotNil(r.kind.Package, "Values", value) != nil {
 			return event.BadInput(r.kind.Package, "Values", fmt.Sprintf("must not give a nil pointer for %s: give nil to remove it", attribute))
@@ -182,6 +191,7 @@ func (k Kind[T]) validateAttributes() error {
 	if len(k.Attributes) > maxAttributes {
 		return event.BadInput(k.Package, field, fmt.Sprintf("must be at most %d, are %d", maxAttributes, len(k.Attributes)))
 	}
+
 	for i, attribute := range k.Attributes {
 		if err := k.ownName(field, attribute); err != nil {
 			return err

@@ -30,6 +30,7 @@ func (w *writing[T]) checkSums(partition, sort string) error {
 	if err := check.SortKey(pkg, "Sort", sortOf(sort, event.Event{})); err != nil {
 		return err
 	}
+
 	for _, sums := range w.add {
 		if len(sums) == 0 {
 			return event.BadInput(pkg, "Add", "must add something: an event that adds nothing is not to be applied")
@@ -37,6 +38,7 @@ func (w *writing[T]) checkSums(partition, sort string) error {
 		if len(sums) > mostSums {
 			return event.BadInput(pkg, "Add", fmt.Sprintf("must have at most %d sums, has %d", mostSums, len(sums)))
 		}
+
 		for attribute, n := range sums {
 			if !slices.Contains(w.kind.Attributes, attribute) {
 				return event.BadInput(pkg, "Add", fmt.Sprintf("must not add to %q, which is not one of Kind.Attributes", attribute))
@@ -45,6 +47,7 @@ func (w *writing[T]) checkSums(partition, sort string) error {
 				return event.BadInput(pkg, "Add", "must have numbers of at most 1E15 in either direction, and none that is 0")
 			}
 		}
+
 		for attribute, least := range w.atLeast {
 			if _, added := sums[attribute]; !added || least < -mostSum || least > mostSum {
 				return event.BadInput(pkg, "AtLeast", "must only have attributes of Add, and numbers of at most 1E15")
@@ -62,13 +65,16 @@ func (e *exactWrite[T]) adding(events []event.Event) *dynamodb.UpdateItemInput {
 			sums[attribute] += n
 		}
 	}
+
 	names := map[string]string{
 		"#type": attrType, "#version": attrVersion, "#updatedAt": attrUpdatedAt, "#count": e.kind.Count, "#recent": attrRecent,
 	}
+
 	values := Item{
 		":type": item.S(e.kind.Type), ":start": item.N(e.start), ":one": item.N(1),
 		":updatedAt": item.Time(e.cfg.Now()), ":count": item.N(int64(len(events))),
 	}
+
 	add, condition := addExact, ifExact
 	for i, attribute := range slices.Sorted(maps.Keys(sums)) {
 		name, value := aliases(i)
@@ -78,13 +84,16 @@ func (e *exactWrite[T]) adding(events []event.Event) *dynamodb.UpdateItemInput {
 		if !bounded {
 			continue
 		}
+
 		enough := name + " >= " + value + "least"
 		values[value+"least"] = item.N(least - sums[attribute])
 		if least <= sums[attribute] { // from 0, which an absent sum is
 			enough = "(attribute_not_exists(" + name + ") OR " + enough + ")"
 		}
+
 		condition += " AND " + enough
 	}
+
 	return &dynamodb.UpdateItemInput{
 		TableName:                 aws.String(e.table),
 		Key:                       e.key,
@@ -111,6 +120,7 @@ func differs(row Item, sums map[string]int64) error {
 	if !ok || sums == nil {
 		return nil
 	}
+
 	recorded := make(map[string]int64, len(stands.Value))
 	for attribute := range stands.Value {
 		n, err := item.Int(stands.Value, attribute)
@@ -119,6 +129,7 @@ func differs(row Item, sums map[string]int64) error {
 		}
 		recorded[attribute] = n
 	}
+
 	if maps.Equal(recorded, sums) {
 		return nil
 	}

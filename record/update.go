@@ -40,14 +40,17 @@ func (r *Rows[T]) counting(key, row Item, s step) *dynamodb.UpdateItemInput {
 	names := map[string]string{
 		"#type": attrType, "#version": attrVersion, "#updatedAt": attrUpdatedAt, "#count": r.kind.Count,
 	}
+
 	values := Item{
 		":type": s.becomes[attrType], ":version": s.becomes[attrVersion],
 		":updatedAt": s.becomes[attrUpdatedAt], ":count": s.becomes[r.kind.Count],
 	}
+
 	set := setExact
 	if !r.kind.exact() {
 		set, names["#recent"], values[":recent"] = setCounted, attrRecent, s.becomes[attrRecent]
 	}
+
 	condition := ifBare
 	switch {
 	case len(row) == 0:
@@ -59,9 +62,11 @@ func (r *Rows[T]) counting(key, row Item, s step) *dynamodb.UpdateItemInput {
 	case item.Has(row, r.kind.Count):
 		condition, values[":stood"] = ifCount, row[r.kind.Count]
 	}
+
 	if item.Has(row, attrVersion) && item.Has(row, r.kind.Count) {
 		condition, values[":stoodCount"] = condition+andCount, row[r.kind.Count]
 	}
+
 	if condition == ifNone || condition == ifBare {
 		names["#pk"] = attrPK
 	}
@@ -89,6 +94,7 @@ func withOwn(set string, own Item, names map[string]string, values Item) string 
 	for attribute := range own {
 		attributes = append(attributes, attribute)
 	}
+
 	slices.Sort(attributes)
 	remove := ""
 	for i, attribute := range attributes {
@@ -104,6 +110,7 @@ func withOwn(set string, own Item, names map[string]string, values Item) string 
 			remove += ", " + name
 		}
 	}
+
 	return set + remove
 }
 

@@ -35,6 +35,7 @@ func CloudFormation(tables ...Table) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	resources := map[string]any{}
 	for _, table := range merged {
 		id := LogicalID(table.Name)
@@ -43,6 +44,7 @@ func CloudFormation(tables ...Table) (map[string]any, error) {
 		}
 		resources[id] = table.resource()
 	}
+
 	return resources, nil
 }
 
@@ -104,6 +106,7 @@ func (t Table) properties() map[string]any {
 	if t.TTL != "" {
 		properties["TimeToLiveSpecification"] = map[string]any{"AttributeName": t.TTL, "Enabled": true}
 	}
+
 	if sse := in.SSESpecification; sse != nil {
 		encryption := map[string]any{"SSEEnabled": true, "SSEType": string(sse.SSEType)}
 		if sse.KMSMasterKeyId != nil {
@@ -111,6 +114,7 @@ func (t Table) properties() map[string]any {
 		}
 		properties["SSESpecification"] = encryption
 	}
+
 	if len(in.GlobalSecondaryIndexes) > 0 {
 		properties["GlobalSecondaryIndexes"] = indexesJSON(in.GlobalSecondaryIndexes)
 	}

@@ -60,10 +60,12 @@ func (t Table) compare(stands *types.TableDescription) []Difference {
 		}
 		add(d)
 	}
+
 	kinds := kindsOf(stands.AttributeDefinitions)
 	if got := partsOf(stands.KeySchema, kinds); !slices.Equal(got, t.Key.parts()) {
 		add(Difference{What: "key", Want: t.Key.String(), Got: textOf(got), How: byMoving})
 	}
+
 	t.compareIndexes(stands, kinds, add)
 	t.compareSettings(stands, add)
 	return found
@@ -76,21 +78,26 @@ func (t Table) compareIndexes(stands *types.TableDescription, kinds map[string]t
 		at := slices.IndexFunc(stands.GlobalSecondaryIndexes, func(i types.GlobalSecondaryIndexDescription) bool {
 			return aws.ToString(i.IndexName) == want.Name
 		})
+
 		can, byOne, byTwo := changeable(want, stands, kinds), byIndex, byNewIndex
 		if !can {
 			byOne, byTwo = byMoving, byMoving
 		}
+
 		if at < 0 {
 			add(Difference{What: name, Want: want.Key.String(), InPlace: can, How: byOne})
 			continue
 		}
+
 		index := stands.GlobalSecondaryIndexes[at]
 		if got := partsOf(index.KeySchema, kinds); !slices.Equal(got, want.Key.parts()) {
 			add(Difference{What: name, Want: want.Key.String(), Got: textOf(got), InPlace: can, How: byTwo})
 		}
+
 		if got := projectionOf(index.Projection); got != "" && got != string(types.ProjectionTypeAll) {
 			add(Difference{What: "projection of " + name, Want: string(types.ProjectionTypeAll), Got: got, InPlace: can, How: byTwo})
 		}
+
 		// Some endpoints have indexes without a status.
 		if status := index.IndexStatus; status != "" && status != types.IndexStatusActive {
 			d := Difference{What: "status of " + name, Want: string(types.IndexStatusActive), Got: string(status), InPlace: true, How: byWaiting}
@@ -101,6 +108,7 @@ func (t Table) compareIndexes(stands *types.TableDescription, kinds map[string]t
 			add(d)
 		}
 	}
+
 	var others []Difference
 	for _, index := range stands.GlobalSecondaryIndexes {
 		name := aws.ToString(index.IndexName)
@@ -108,10 +116,12 @@ func (t Table) compareIndexes(stands *types.TableDescription, kinds map[string]t
 			others = append(others, Difference{What: "index " + name, Got: textOf(partsOf(index.KeySchema, kinds)), Tolerated: true, InPlace: true, How: byIndex})
 		}
 	}
+
 	for _, index := range stands.LocalSecondaryIndexes {
 		name := aws.ToString(index.IndexName)
 		others = append(others, Difference{What: "local index " + name, Got: textOf(partsOf(index.KeySchema, kinds)), Tolerated: true, How: byMoving})
 	}
+
 	// They are described in any order.
 	slices.SortFunc(others, func(a, b Difference) int { return cmp.Compare(a.What, b.What) })
 	for _, d := range others {
@@ -142,12 +152,15 @@ func (t Table) compareSettings(stands *types.TableDescription, add func(Differen
 	if stands.BillingModeSummary != nil {
 		billing = stands.BillingModeSummary.BillingMode
 	}
+
 	if billing != types.BillingModePayPerRequest {
 		add(Difference{What: "billing mode", Want: string(types.BillingModePayPerRequest), Got: string(billing), Tolerated: true, InPlace: true, How: byBilling})
 	}
+
 	if got := aws.ToBool(stands.DeletionProtectionEnabled); got != t.DeletionProtection {
 		add(Difference{What: "deletion protection", Want: ifOn(t.DeletionProtection), Got: ifOn(got), Tolerated: got, InPlace: true, How: byProtection})
 	}
+
 	if got := keyIDOf(stands.SSEDescription); !sameKMSKey(t.KMSKey, got) {
 		add(Difference{What: "KMS key", Want: t.KMSKey, Got: got, Tolerated: t.KMSKey == "", InPlace: true, How: byEncryption})
 	}
@@ -262,10 +275,12 @@ func textOf(parts []part) string {
 			sort = append(sort, p.text())
 		}
 	}
+
 	first := strings.Join(partition, ", ")
 	if len(partition) > 1 {
 		first = "(" + first + ")"
 	}
+
 	return "(" + strings.Join(append([]string{first}, sort...), ", ") + ")"
 }
 

@@ -47,6 +47,7 @@ func Create(ctx context.Context, api API, tables ...Table) error {
 	if err := check.NotNil(pkg, "api", api); err != nil {
 		return err
 	}
+
 	for _, table := range merged {
 		if err := create(ctx, api, table); err != nil {
 			return err
@@ -78,6 +79,7 @@ func stand(ctx context.Context, api API, table Table) (*types.TableDescription, 
 	if err != nil && !ddb.InUse(err) {
 		return nil, failed(table, err)
 	}
+
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table.Name)})
 		switch {
@@ -94,6 +96,7 @@ func stand(ctx context.Context, api API, table Table) (*types.TableDescription, 
 		case !passing(out.Table.TableStatus):
 			return nil, mismatch(table.compare(out.Table)[:1]) // its status comes first
 		}
+
 		if err := wait(ctx, pause); err != nil {
 			return nil, failed(table, fmt.Errorf("it is not active yet: %w", err))
 		}
@@ -138,6 +141,7 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 	if table.TTL == "" {
 		return nil
 	}
+
 	out, err := api.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table.Name)})
 	if err != nil {
 		return failed(table, err)
@@ -145,10 +149,12 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 	if lacks := table.compareTTL(out.TimeToLiveDescription); len(lacks) == 0 || lacks[0].Got != "" {
 		return mismatch(lacks)
 	}
+
 	_, err = api.UpdateTimeToLive(ctx, table.TTLInput())
 	if err == nil {
 		return nil
 	}
+
 	// Another process may have switched it on between the two requests.
 	again, lookErr := api.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table.Name)})
 	if lookErr == nil {
@@ -156,6 +162,7 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 			return mismatch(lacks)
 		}
 	}
+
 	return failed(table, errors.Join(err, lookErr))
 }
 
@@ -168,6 +175,7 @@ func switchOnBackups(ctx context.Context, api API, table Table) error {
 	if recovery, err := recoveryOf(ctx, api, table.Name); err != nil || recovery == on || recovery == unanswered {
 		return failed(table, err)
 	}
+
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		_, err := api.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
 			TableName:                        aws.String(table.Name),

@@ -61,10 +61,12 @@ func (d Difference) String() string {
 	case d.Want == "":
 		return strings.TrimSuffix("beyond its definition it has "+d.What+" "+d.Got, " "+on)
 	}
+
 	text := fmt.Sprintf("its %s is %s, not %s", d.What, d.Got, d.Want)
 	if d.What == "key" {
 		text += " (if only names differ, set Config.Names)"
 	}
+
 	return text
 }
 
@@ -88,6 +90,7 @@ func (e *MismatchError) Error() string {
 		}
 		text.WriteString(d.String())
 	}
+
 	return text.String()
 }
 
@@ -144,6 +147,7 @@ func diff(ctx context.Context, api Reader, op string, tables []Table, ask func(T
 	if err := check.NotNil(pkg, "api", api); err != nil {
 		return nil, err
 	}
+
 	var all []Difference
 	for _, table := range merged {
 		ttl, backups := ask(table)
@@ -156,6 +160,7 @@ func diff(ctx context.Context, api Reader, op string, tables []Table, ask func(T
 		}
 		all = append(all, differences...)
 	}
+
 	return all, nil
 }
 
@@ -164,6 +169,7 @@ func (t Table) diff(ctx context.Context, api Reader, ttl, backups bool) ([]Diffe
 	if err != nil {
 		return nil, err
 	}
+
 	differences := t.compare(out.Table)
 	if ttl {
 		stands, err := api.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(t.Name)})
@@ -172,6 +178,7 @@ func (t Table) diff(ctx context.Context, api Reader, ttl, backups bool) ([]Diffe
 		}
 		differences = append(differences, t.compareTTL(stands.TimeToLiveDescription)...)
 	}
+
 	if backups {
 		recovery, err := recoveryOf(ctx, api, t.Name)
 		if err != nil {
@@ -192,10 +199,12 @@ func recoveryOf(ctx context.Context, api Reader, table string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	backups := out.ContinuousBackupsDescription
 	if backups == nil || backups.PointInTimeRecoveryDescription == nil ||
 		backups.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus != types.PointInTimeRecoveryStatusEnabled {
 		return "", nil
 	}
+
 	return on, nil
 }

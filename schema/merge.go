@@ -26,6 +26,7 @@ func Merge(tables ...Table) ([]Table, error) {
 			return nil, err
 		}
 	}
+
 	for _, table := range merged {
 		if err := table.validate(); err != nil {
 			return nil, err
@@ -38,6 +39,7 @@ func (t *Table) absorb(other Table) error {
 	if t.Key != other.Key {
 		return event.BadInput(pkg, "table "+t.Name, twoKeys(t.Key, other.Key))
 	}
+
 	for _, index := range other.Indexes {
 		at := slices.IndexFunc(t.Indexes, func(i Index) bool { return i.Name == index.Name })
 		switch {
@@ -47,12 +49,14 @@ func (t *Table) absorb(other Table) error {
 			return event.BadInput(pkg, "table "+t.Name+" index "+index.Name, twoKeys(t.Indexes[at].Key, index.Key))
 		}
 	}
+
 	if err := mergeSetting(&t.TTL, other.TTL, t.Name, "TTL attribute"); err != nil {
 		return err
 	}
 	if err := mergeSetting(&t.KMSKey, other.KMSKey, t.Name, "KMS key"); err != nil {
 		return err
 	}
+
 	t.PointInTimeRecovery = t.PointInTimeRecovery || other.PointInTimeRecovery
 	t.DeletionProtection = t.DeletionProtection || other.DeletionProtection
 	t.Retain = t.Retain || other.Retain

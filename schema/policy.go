@@ -179,10 +179,12 @@ func policy(stores []Store, of func(Actions) map[string]Grants) (PolicyDocument,
 		if err := check.NotNil(pkg, "stores", store); err != nil {
 			return PolicyDocument{}, err
 		}
+
 		tables[i] = store.Table()
 		if err := store.Actions().validate(tables[i]); err != nil {
 			return PolicyDocument{}, err
 		}
+
 		for _, grants := range of(store.Actions()) {
 			for index, actions := range grants {
 				resource := tables[i].arn(index)
@@ -190,13 +192,16 @@ func policy(stores []Store, of func(Actions) map[string]Grants) (PolicyDocument,
 			}
 		}
 	}
+
 	if _, err := Merge(tables...); err != nil {
 		return PolicyDocument{}, err
 	}
+
 	doc := PolicyDocument{Version: version}
 	for _, resource := range slices.SortedFunc(maps.Keys(on), indexesBehindTheirTable) {
 		doc.allow(resource, on[resource])
 	}
+
 	if len(doc.Statement) == 0 {
 		return PolicyDocument{}, event.BadInput(pkg, "stores", "need no permissions, and IAM does not accept an empty policy")
 	}
@@ -220,10 +225,12 @@ func (d *PolicyDocument) allow(resource ARN, actions []string) {
 	if len(actions) == 0 {
 		return
 	}
+
 	s := Statement{Effect: "Allow", Resource: []ARN{resource}}
 	for _, action := range slices.Compact(slices.Sorted(slices.Values(actions))) {
 		s.Action = append(s.Action, "dynamodb:"+action)
 	}
+
 	at := slices.IndexFunc(d.Statement, func(have Statement) bool {
 		return slices.Equal(have.Action, s.Action) && have.Resource[0].table() == resource.table()
 	})
@@ -231,6 +238,7 @@ func (d *PolicyDocument) allow(resource ARN, actions []string) {
 		d.Statement = append(d.Statement, s)
 		return
 	}
+
 	d.Statement[at].Resource = append(d.Statement[at].Resource, resource)
 }
 
@@ -295,6 +303,7 @@ func (d PolicyDocument) In(partition, region, account string) (PolicyDocument, e
 			return PolicyDocument{}, event.BadInput(pkg, part.field, fmt.Sprintf("must be %s, is %q", part.want, part.value))
 		}
 	}
+
 	plain := strings.NewReplacer("${AWS::Partition}", partition, "${AWS::Region}", region, "${AWS::AccountId}", account)
 	d.Statement = slices.Clone(d.Statement)
 	for i, s := range d.Statement {
@@ -303,5 +312,6 @@ func (d PolicyDocument) In(partition, region, account string) (PolicyDocument, e
 			d.Statement[i].Resource[j] = ARN(plain.Replace(string(arn)))
 		}
 	}
+
 	return d, nil
 }

@@ -98,12 +98,14 @@ func (t Table) Input() *dynamodb.CreateTableInput {
 	if t.DeletionProtection {
 		in.DeletionProtectionEnabled = aws.Bool(true)
 	}
+
 	if t.KMSKey != "" {
 		in.SSESpecification = &types.SSESpecification{Enabled: aws.Bool(true), SSEType: types.SSETypeKms}
 		if t.KMSKey != awsManaged {
 			in.SSESpecification.KMSMasterKeyId = aws.String(t.KMSKey)
 		}
 	}
+
 	for _, index := range t.Indexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
 			IndexName:  aws.String(index.Name),
@@ -153,18 +155,22 @@ func (t Table) validate() error {
 	if err := check.Table(pkg, t.Name); err != nil {
 		return err
 	}
+
 	if t.TTL != "" {
 		if err := check.Attribute(pkg, "table "+t.Name+" TTL", t.TTL); err != nil {
 			return err
 		}
 	}
+
 	if err := check.Text(pkg, "table "+t.Name+" KMS key", t.KMSKey); err != nil {
 		return err
 	}
+
 	kinds := map[string]types.ScalarAttributeType{}
 	if err := t.Key.validate("table "+t.Name, kinds); err != nil {
 		return err
 	}
+
 	names := map[string]bool{}
 	for _, index := range t.Indexes {
 		field := "table " + t.Name + " index " + index.Name
@@ -179,6 +185,7 @@ func (t Table) validate() error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -198,6 +205,7 @@ func (k Key) validate(field string, kinds map[string]types.ScalarAttributeType) 
 		}
 		kinds[a.Name] = a.Type
 	}
+
 	if k.Sort.Name != "" && k.Sort.Name == k.Partition.Name {
 		return event.BadInput(pkg, field, "must not have the same attribute as partition key and sort key")
 	}

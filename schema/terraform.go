@@ -63,10 +63,12 @@ func (t Table) fitsTerraform() error {
 	if t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey) {
 		return event.BadInput(pkg, "table "+t.Name+" KMS key", fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey))
 	}
+
 	names := []string{t.TTL}
 	for _, a := range t.definitions() {
 		names = append(names, *a.AttributeName)
 	}
+
 	for _, name := range names {
 		if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 			return event.BadInput(pkg, "table "+t.Name, fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which may write it in another form of Unicode", name))
@@ -91,9 +93,11 @@ func (t Table) arguments() map[string]any {
 	if t.Key.Sort.Name != "" {
 		arguments["range_key"] = t.Key.Sort.Name
 	}
+
 	if t.TTL != "" {
 		arguments["ttl"] = map[string]any{"attribute_name": t.TTL, "enabled": true}
 	}
+
 	if sse := in.SSESpecification; sse != nil {
 		encryption := map[string]any{"enabled": true} // without a key: by the one that AWS manages
 		if sse.KMSMasterKeyId != nil {
@@ -101,6 +105,7 @@ func (t Table) arguments() map[string]any {
 		}
 		arguments["server_side_encryption"] = encryption
 	}
+
 	var indexes []any
 	for _, index := range in.GlobalSecondaryIndexes {
 		indexes = append(indexes, map[string]any{
@@ -109,6 +114,7 @@ func (t Table) arguments() map[string]any {
 			"projection_type": string(index.Projection.ProjectionType),
 		})
 	}
+
 	if indexes != nil {
 		arguments["global_secondary_index"] = indexes
 	}
@@ -151,6 +157,7 @@ func (d PolicyDocument) Terraform() (string, error) {
 		for j, action := range s.Action {
 			actions[j] = literal.Replace(action)
 		}
+
 		for j, arn := range s.Resource {
 			name, ours := strings.CutPrefix(string(arn), tableARN)
 			table, index, _ := strings.Cut(name, "/")
@@ -165,8 +172,10 @@ func (d PolicyDocument) Terraform() (string, error) {
 				resources[j] = literal.Replace(string(arn))
 			}
 		}
+
 		statements[i] = map[string]any{"Effect": literal.Replace(s.Effect), "Action": actions, "Resource": resources}
 	}
+
 	text, err := json.Marshal(map[string]any{"Version": d.Version, "Statement": statements})
 	return string(text), err
 }

@@ -26,6 +26,7 @@ func (z Zone) Start(d Date) time.Time {
 	if before := midnight.Add(-mostOffset).In(loc); settled(before) {
 		return clockShows(midnight, before) // as on most days
 	}
+
 	// The last moment at which a clock shows less than midnight is sought
 	// backwards, one span of the same offset after the other, from a time that
 	// is surely later.
@@ -102,6 +103,7 @@ func (z Zone) At(d Date, c TimeOfDay) time.Time {
 		}
 		t = change
 	}
+
 	return end
 }
 

@@ -67,6 +67,7 @@ func ParseQuiet(text string) (Quiet, error) {
 	if !ok {
 		return Quiet{}, event.BadInput("tzclock", "quiet hours", fmt.Sprintf("must be HH:MM-HH:MM, is %.32q", text))
 	}
+
 	var q Quiet
 	var err error
 	if q.From, err = parseTimeOfDay(from); err != nil {
@@ -78,6 +79,7 @@ func ParseQuiet(text string) (Quiet, error) {
 	if q.From == q.To {
 		return Quiet{}, event.BadInput("tzclock", "quiet hours", sameTimes)
 	}
+
 	return q, nil
 }
 

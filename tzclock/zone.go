@@ -84,6 +84,7 @@ func In(loc *time.Location) (Zone, error) {
 	case loc == time.UTC:
 		return UTC, nil
 	}
+
 	if known, ok := loaded.Load(loc.String()); ok && known == loc {
 		return Zone{name: loc.String()}, nil
 	}

@@ -121,6 +121,7 @@ func Of(err error) Verdict {
 	if err == nil {
 		return Verdict{Status: http.StatusOK}
 	}
+
 	if as[*ledger.PermanentError](err) {
 		v := first(kept, err, Verdict{Kind: Poison, Status: http.StatusUnprocessableEntity})
 		if bad, ok := errors.AsType[*event.InputError](err); ok && bad.Package == "ledger" {
@@ -128,13 +129,16 @@ func Of(err error) Verdict {
 		}
 		return v
 	}
+
 	if many, ok := errors.AsType[*event.LeftoverError](err); ok {
 		return worst(many.Leftovers)
 	}
+
 	v := first(known, err, Verdict{Kind: Retry, Status: http.StatusServiceUnavailable})
 	if busy, ok := errors.AsType[*ledger.InProgressError](err); ok && v.Kind == Retry {
 		v.Wait = busy.Wait
 	}
+
 	return v
 }
 

@@ -44,14 +44,17 @@ func (w *world) left(budget int) bool {
 	if budget == free {
 		return true
 	}
+
 	most := [faults]int{f.Late, f.Twice, f.Unheard, f.Deaths, f.Conflicts, f.Throttles, f.Failures, f.OldReads, f.Cuts, f.Clocks, w.cfg.Moves}
 	if w.used[budget] >= most[budget] {
 		return false
 	}
+
 	total := 0
 	for _, n := range w.used[:move] {
 		total += n
 	}
+
 	return budget == move || total < f.Total
 }
 
@@ -61,10 +64,12 @@ func (w *world) choices() []choice {
 	if w.finished {
 		return nil
 	}
+
 	all := w.beginnings()
 	if len(all) > 0 && !w.cfg.Full && !w.left(move) && !w.begun() {
 		return all // time cannot pass before
 	}
+
 	later := min(1, len(all)) // what it costs to begin later
 	names := map[int]int{}
 	for _, q := range w.open {
@@ -79,6 +84,7 @@ func (w *world) choices() []choice {
 		}
 		all = append(all, w.fates(q, label, cost)...)
 	}
+
 	slices.SortStableFunc(all, func(a, b choice) int { return a.cost - b.cost })
 	switch {
 	case len(w.open) > 0:
@@ -87,10 +93,12 @@ func (w *world) choices() []choice {
 	default:
 		all = append(all, choice{label: "end", text: "all have returned", caller: -1, budget: free, do: func() { w.finished = true }})
 	}
+
 	all = append(all, w.arrivals()...)
 	if len(w.open) > 0 && w.pausing() {
 		all = append(all, choice{label: "pause", text: "a pause ends", caller: -1, cost: 1, budget: free, do: w.pause})
 	}
+
 	if len(w.open) > 0 && w.left(move) {
 		all = append(all, w.moves()...)
 	}
@@ -139,6 +147,7 @@ func (w *world) fates(q *request, label string, cost int) []choice {
 		plain.do = func() { w.answer(q, "lost", answer{err: errExpired{}}) }
 		return []choice{plain}
 	}
+
 	plain.do = func() { w.answer(q, "reply", w.serve(q)) }
 	all := []choice{plain}
 	add := func(suffix, text string, budget int, do func()) {
@@ -152,10 +161,12 @@ func (w *world) fates(q *request, label string, cost int) []choice {
 			w.answer(q, "lost", answer{err: errLost})
 		})
 	}
+
 	add("unheard", "× the reply is lost", faultUnheard, func() {
 		w.serve(q)
 		w.answer(q, "lost", answer{err: errLost})
 	})
+
 	add("dies", "× dies before", faultDeath, func() { w.kill(q.process) })
 	add("done-dies", "× dies after", faultDeath, func() {
 		w.serve(q)
@@ -164,15 +175,19 @@ func (w *world) fates(q *request, label string, cost int) []choice {
 		w.mu.Unlock()
 		w.kill(q.process)
 	})
+
 	if q.effect != "" {
 		return all
 	}
+
 	if w.left(faultConflict) && w.mayConflict(q) {
 		add("conflict", "× a transaction is in the way", faultConflict, func() { w.answer(q, "conflict", w.conflict(q)) })
 	}
+
 	add("throttled", "× throttled", faultThrottle, func() {
 		w.answer(q, "throttled", refusal(http.StatusBadRequest, "ProvisionedThroughputExceededException"))
 	})
+
 	failed := refusal(http.StatusInternalServerError, "InternalServerError")
 	add("500", "× 500, no effect", faultFailure, func() { w.answer(q, "500", failed) })
 	if !q.reads() {
@@ -181,6 +196,7 @@ func (w *world) fates(q *request, label string, cost int) []choice {
 			w.answer(q, "500", failed)
 		})
 	}
+
 	w.readings(q, add)
 	return all
 }
@@ -203,9 +219,11 @@ func (w *world) readings(q *request, add func(suffix, text string, budget int, d
 			})
 		}
 	}
+
 	if !w.left(faultCut) { // before the request is parsed
 		return
 	}
+
 	if first, _ := q.cuttable(); first != nil {
 		add("cut", "its first item only; the others follow", faultCut, func() {
 			if a, whole := w.cut(q); whole {
@@ -220,12 +238,14 @@ func (w *world) arrivals() []choice {
 	w.later = slices.DeleteFunc(w.later, func(l late) bool {
 		return time.Since(l.born) > w.cfg.Faults.LateWithin
 	})
+
 	slices.SortStableFunc(w.later, func(a, b late) int {
 		if by := a.process.caller.index - b.process.caller.index; by != 0 {
 			return by
 		}
 		return slices.Compare(a.body, b.body)
 	})
+
 	var all []choice
 	for i, l := range w.later {
 		if !w.left(l.costs) {
@@ -236,6 +256,7 @@ func (w *world) arrivals() []choice {
 			w.serve(l.request)
 		}})
 	}
+
 	return all
 }
 
@@ -245,10 +266,12 @@ func (w *world) moves() []choice {
 	add := func(label, text string, do func()) {
 		all = append(all, choice{label: label, text: text, caller: -1, cost: 1, budget: move, do: do})
 	}
+
 	add("wait", "time passes until a timer", w.wait)
 	for _, then := range w.moments() {
 		add("@"+then.Sub(w.cfg.Start).String(), "it is "+then.UTC().Format("2 January 15:04:05.000"), func() { w.move(then) })
 	}
+
 	if w.server.Fork().ExpireTTL() > 0 {
 		add("sweep", "TTL deletes what has expired", func() {
 			w.server.ExpireTTL()

@@ -20,6 +20,7 @@ func (q *request) cuttable() (first, rest map[string]any) {
 	if q.effect != "" || json.Unmarshal(q.body, &in) != nil {
 		return nil, nil
 	}
+
 	switch q.op {
 	case "BatchWriteItem", "BatchGetItem":
 		return cutBatch(in)
@@ -42,6 +43,7 @@ func cutBatch(in map[string]any) (first, rest map[string]any) {
 	tables, _ := in["RequestItems"].(map[string]any)
 	entries := 0
 	var of string
+
 	for _, table := range slices.Sorted(maps.Keys(tables)) {
 		n := len(entriesOf(tables[table]))
 		if n > 0 && of == "" {
@@ -49,9 +51,11 @@ func cutBatch(in map[string]any) (first, rest map[string]any) {
 		}
 		entries += n
 	}
+
 	if entries < 2 {
 		return nil, nil
 	}
+
 	all := entriesOf(tables[of])
 	first, rest = maps.Clone(in), maps.Clone(in)
 	first["RequestItems"] = map[string]any{of: withEntries(tables[of], all[:1])}
@@ -60,6 +64,7 @@ func cutBatch(in map[string]any) (first, rest map[string]any) {
 	if len(all) == 1 {
 		delete(others, of)
 	}
+
 	rest["RequestItems"] = others
 	return first, rest
 }
@@ -95,6 +100,7 @@ func (w *world) cut(q *request) (answer, bool) {
 		*q = whole
 		return a, true
 	}
+
 	var reply struct{ LastEvaluatedKey json.RawMessage }
 	_ = json.Unmarshal(a.body, &reply)
 	if q.op == "Query" || q.op == "Scan" {
@@ -103,6 +109,7 @@ func (w *world) cut(q *request) (answer, bool) {
 		}
 		rest["ExclusiveStartKey"] = reply.LastEvaluatedKey
 	}
+
 	q.heard = append(q.heard, a.body)
 	q.body, _ = json.Marshal(rest)
 	q.targets = target.Of(target.Decode(q.op, q.body), w.keyOf)
@@ -114,6 +121,7 @@ func (q *request) join(last answer) answer {
 	if len(q.heard) == 0 || last.status != http.StatusOK {
 		return last
 	}
+
 	var joined map[string]any
 	for _, part := range append(slices.Clone(q.heard), last.body) {
 		var reply map[string]any
@@ -122,11 +130,13 @@ func (q *request) join(last answer) answer {
 		}
 		joined = merge(joined, reply)
 	}
+
 	var end map[string]any
 	_ = json.Unmarshal(last.body, &end)
 	if _, more := end["LastEvaluatedKey"]; !more {
 		delete(joined, "LastEvaluatedKey")
 	}
+
 	last.body, _ = json.Marshal(joined)
 	return last
 }
@@ -136,6 +146,7 @@ func merge(a, b map[string]any) map[string]any {
 	if a == nil {
 		return b
 	}
+
 	for key, value := range b {
 		old, both := a[key]
 		switch value := value.(type) {
@@ -155,6 +166,7 @@ func merge(a, b map[string]any) map[string]any {
 				continue
 			}
 		}
+
 		a[key] = value
 	}
 	return a

@@ -43,6 +43,7 @@ func (d *drawing) step(c choice) {
 	if at != d.at && d.at != "" && !d.told {
 		d.row("", -1, "── it is "+at)
 	}
+
 	d.told = strings.HasPrefix(c.label, "@")
 	d.at = at
 	d.steps++
@@ -51,10 +52,12 @@ func (d *drawing) step(c choice) {
 		d.row(n, -1, "── "+c.text)
 		return
 	}
+
 	about := ""
 	if c.about != nil {
 		about = c.about.String()
 	}
+
 	d.row(n, c.caller, strings.TrimSpace(about+" "+c.text))
 }
 
@@ -66,6 +69,7 @@ func (q *request) String() string {
 	case q.effect != "":
 		return "Do " + q.effect
 	}
+
 	text := q.op
 	for _, t := range q.targets {
 		key := shown(t.Key)
@@ -74,6 +78,7 @@ func (q *request) String() string {
 		}
 		text += " " + key
 	}
+
 	return text
 }
 
@@ -125,6 +130,7 @@ func (d *drawing) row(n string, caller int, text string) {
 		d.lines = append(d.lines, line+text)
 		return
 	}
+
 	for i := range d.callers {
 		switch {
 		case i < caller:
@@ -133,12 +139,14 @@ func (d *drawing) row(n string, caller int, text string) {
 			line += "├─ " + text + " "
 		}
 	}
+
 	end := 5 + lane*len(d.callers)
 	for next := 5 + lane*(caller+1); next < end; next += lane {
 		if utf8.RuneCountInString(line) < next {
 			line = pad(line, next) + "│"
 		}
 	}
+
 	d.lines = append(d.lines, pad(line, end)+"│")
 }
 
@@ -148,6 +156,7 @@ func (d *drawing) change(before, after []byte) {
 	for line := range bytes.Lines(before) {
 		stood[string(line)] = true
 	}
+
 	var changed []string
 	for line := range bytes.Lines(after) {
 		if stood[string(line)] {
@@ -156,6 +165,7 @@ func (d *drawing) change(before, after []byte) {
 			changed = append(changed, item)
 		}
 	}
+
 	if len(changed) == 0 {
 		for line := range stood {
 			if item := itemOf([]byte(line)); item != "" {
@@ -164,6 +174,7 @@ func (d *drawing) change(before, after []byte) {
 		}
 		slices.Sort(changed)
 	}
+
 	last := &d.lines[len(d.lines)-1]
 	*last += " " + strings.Join(changed, " ")
 }

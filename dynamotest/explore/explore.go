@@ -201,16 +201,20 @@ func (c *Config) settle() error {
 	if c.Server == nil {
 		return fmt.Errorf("explore: Config.Server is nil: give it a seeded server")
 	}
+
 	if c.Start.IsZero() {
 		c.Start = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	}
+
 	if c.Start.Before(birth) {
 		return fmt.Errorf("explore: Config.Start is before the year 2000, when a bubble of testing/synctest begins")
 	}
+
 	f := &c.Faults
 	if (f.Clocks > 0) != (f.ClockOff > 0) {
 		return fmt.Errorf("explore: Faults.Clocks and Faults.ClockOff need each other")
 	}
+
 	for field, n := range map[string]int{
 		"Moves": c.Moves, "Attempts": c.Attempts, "Schedules": c.Schedules, "Samples": c.Samples, "Faults.Late": f.Late,
 		"Faults.Twice": f.Twice, "Faults.Unheard": f.Unheard, "Faults.Deaths": f.Deaths, "Faults.Conflicts": f.Conflicts,
@@ -221,18 +225,22 @@ func (c *Config) settle() error {
 			return fmt.Errorf("explore: Config.%s is %d: it must not be negative", field, n)
 		}
 	}
+
 	for _, d := range c.Moments {
 		if d <= 0 {
 			return fmt.Errorf("explore: Config.Moments has %v: a moment must be later than the start", d)
 		}
 	}
+
 	if f.Total == 0 {
 		f.Total = f.Late + f.Twice + f.Unheard + f.Deaths + f.Conflicts + f.Throttles + f.Failures + f.OldReads + f.Cuts + f.Clocks
 	}
+
 	setDefault(&f.LateWithin, time.Minute)
 	setDefault(&c.Attempts, 2)
 	setDefault(&c.Schedules, 100_000)
 	setDefault(&c.Within, time.Minute)
+
 	return nil
 }
 

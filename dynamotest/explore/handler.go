@@ -78,15 +78,19 @@ func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 	t.Helper()
 	setDefault(&d.Visibility, 30*time.Second)
 	setDefault(&d.Receives, 5)
+
 	if n := len(d.Messages); n == 0 || n > 6 {
 		t.Fatalf("explore: Handler: %d messages: give 1 to 6", n)
 	}
+
 	if cfg.Server == nil {
 		t.Fatal("explore: Config.Server is nil: give it a seeded server")
 	}
+
 	seed := cfg.Server.Snapshot() // the orders must not see what a test writes meanwhile
 	cfg.Server = dynamotest.NewServer(&dynamotest.Config{From: seed})
 	expected := d.serially(t, cfg, start)
+
 	for _, one := range slices.Concat(d.Once, d.AtMostOnce) {
 		if !strings.HasSuffix(one, "*") && !slices.ContainsFunc(expected, func(o outcome) bool { return o.has(one) }) {
 			return Report{Failure: &Failure{Err: fmt.Errorf("no undisturbed delivery has an effect %q", one)}}
@@ -100,16 +104,19 @@ func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 				s.Caller(worker+"2", func(ctx context.Context, p *Process) { d.work(ctx, p, m, start) })
 			}
 		}
+
 		s.End(func(v *View) error {
 			for _, note := range v.Notes() {
 				if strings.Contains(note, neverHandled) {
 					return errors.New(note)
 				}
 			}
+
 			got := outcomeOf(v, d.Ignore)
 			for _, n := range v.w.used {
 				got.disturbed += n
 			}
+
 			if err := d.compare(got, expected); err != nil || d.End == nil {
 				return err
 			}
@@ -125,6 +132,7 @@ func (d *Deliveries[M]) work(ctx context.Context, p *Process, m M, start func(*P
 	if p.Life > 1 {
 		time.Sleep(d.Visibility)
 	}
+
 	handle := start(p)
 	for err := error(nil); ; time.Sleep(d.Visibility) {
 		if !p.receives(d.Receives) {
@@ -157,6 +165,7 @@ func (d *Deliveries[M]) serially(t *testing.T, cfg Config, start func(*Process) 
 	t.Helper()
 	var mu sync.Mutex
 	var outcomes []outcome
+
 	for order := range orders(len(d.Messages)) {
 		r := run(t, Config{Server: cfg.Server, Start: cfg.Start, Schedules: undisturbed}, func(s *Schedule) {
 			var failed error
@@ -171,6 +180,7 @@ func (d *Deliveries[M]) serially(t *testing.T, cfg Config, start func(*Process) 
 					failed = cmp.Or(failed, err)
 				}
 			})
+
 			s.End(func(v *View) error {
 				mu.Lock()
 				defer mu.Unlock()
@@ -200,6 +210,7 @@ func orders(n int) func(yield func([]int) bool) {
 			}
 			return true
 		}
+
 		extend(nil)
 	}
 }
@@ -215,16 +226,20 @@ func outcomeOf(v *View, ignore []string) outcome {
 		if json.Unmarshal(line, &entry) != nil {
 			continue
 		}
+
 		if entry.Item == nil {
 			fmt.Fprintf(&b, "table %s\n", entry.Table.TableName)
 			continue
 		}
+
 		maps.DeleteFunc(entry.Item, func(name string, _ json.RawMessage) bool { return matches(ignore, name) })
 		for _, name := range slices.Sorted(maps.Keys(entry.Item)) {
 			fmt.Fprintf(&b, " %s=%s", name, entry.Item[name])
 		}
+
 		b.WriteString("\n")
 	}
+
 	return outcome{tables: b.String(), effects: v.Effects()}
 }
 
@@ -269,11 +284,13 @@ func (d *Deliveries[M]) difference(got, want outcome) string {
 			fmt.Fprintf(&b, "  want:%s\n", line)
 		}
 	}
+
 	for _, line := range stands {
 		if !slices.Contains(stood, line) {
 			fmt.Fprintf(&b, "  got: %s\n", line)
 		}
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(want.effects)) {
 		least := want.effects[name]
 		if matches(d.AtMostOnce, name) {
@@ -283,6 +300,7 @@ func (d *Deliveries[M]) difference(got, want outcome) string {
 			fmt.Fprintf(&b, "  effect %s: %d times, want %d\n", name, got.effects[name], want.effects[name])
 		}
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(got.effects)) {
 		if most := want.effects[name]; got.effects[name] > most && (most == 0 || matches(d.Once, name) || matches(d.AtMostOnce, name)) {
 			fmt.Fprintf(&b, "  effect %s: %d times, want %d\n", name, got.effects[name], most)

@@ -60,6 +60,7 @@ func (n *network) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	q := &request{process: n.p, op: op, header: r.Header.Clone(), body: inOrder(body), answered: make(chan answer, 1)}
 	q.targets = target.Of(target.Decode(op, body), n.w.keyOf)
@@ -67,6 +68,7 @@ func (n *network) Do(r *http.Request) (*http.Response, error) {
 	if err == nil {
 		err = got.err
 	}
+
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +105,12 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 		w.mu.Unlock()
 		w.stop()
 	}
+
 	q.born = w.now()
 	w.open = append(w.open, q)
 	w.wake()
 	w.mu.Unlock()
+
 	select {
 	case a := <-q.answered:
 		return a, nil
@@ -114,6 +118,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 		w.stop()
 	case <-ctx.Done():
 	}
+
 	w.mu.Lock()
 	dead, open := p.dead || w.done, slices.Contains(w.open, q)
 	if !dead && open {
@@ -124,10 +129,12 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 		p.caller.learn(w.now(), "gave up", q, answer{})
 		w.wake()
 	}
+
 	w.mu.Unlock()
 	if dead {
 		w.stop()
 	}
+
 	if !open {
 		return <-q.answered, nil
 	}
@@ -158,17 +165,21 @@ func (w *world) serve(q *request) answer {
 		w.check()
 		return answer{err: err}
 	}
+
 	a := w.perform(w.server, q)
 	if q.reads() {
 		return q.join(a)
 	}
+
 	if q.transaction() && a.status == http.StatusOK {
 		w.tokens = append(w.tokens, time.Now().String()+string(q.body))
 		slices.Sort(w.tokens)
 	}
+
 	if w.look() {
 		w.check()
 	}
+
 	if w.left(faultTwice) {
 		w.later = append(w.later, late{q, faultTwice})
 	}
@@ -248,21 +259,25 @@ func (w *world) conflict(q *request) answer {
 	if !q.transaction() {
 		return refusal(http.StatusBadRequest, "TransactionConflictException")
 	}
+
 	reasons := make([]map[string]string, max(len(q.targets), 1))
 	for i := range reasons {
 		reasons[i] = map[string]string{"Code": "None"}
 	}
+
 	at := 0
 	for _, o := range w.open {
 		if o != q {
 			at = max(at, q.meeting(o))
 		}
 	}
+
 	reasons[at] = map[string]string{"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}
 	body, _ := json.Marshal(map[string]any{
 		"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
 		"Message": "Transaction cancelled", "CancellationReasons": reasons,
 	})
+
 	return answer{status: http.StatusBadRequest, body: body}
 }
 

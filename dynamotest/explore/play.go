@@ -62,10 +62,12 @@ func (p *player) bubble(t *testing.T) {
 			p.err = errors.New("the schedule was ended by FailNow, or by the race detector: a check returns an error instead")
 		}
 	}()
+
 	synctest.Test(t, func(*testing.T) {
 		time.Sleep(time.Until(p.cfg.Start))
 		w := newWorld(p.cfg, p.from, p.program)
 		defer w.end()
+
 		if p.trace {
 			w.trace = newDrawing(w)
 			p.drawing = w.trace
@@ -76,9 +78,11 @@ func (p *player) bubble(t *testing.T) {
 				p.err = fmt.Errorf("a check panicked: %v\n%s", cause, stack[:runtime.Stack(stack[:], false)])
 			}
 		}()
+
 		p.run(w)
 		over = true
 	})
+
 	ended = true
 }
 
@@ -94,6 +98,7 @@ func (p *player) run(w *world) {
 		w.begin(c)
 		w.settle()
 	}
+
 	w.beginners = 0 // the choice of a clock is not a step
 	for p.err == nil {
 		choices := w.choices()
@@ -103,18 +108,22 @@ func (p *player) run(w *world) {
 			}
 			break
 		}
+
 		if len(p.points) == mostSteps {
 			p.err = fmt.Errorf("the schedule does not end after %d steps: does a caller repeat a request without end?", mostSteps)
 			return
 		}
+
 		if !p.choose(w, choices) {
 			return
 		}
+
 		w.settle()
 		if p.err = w.wrong; w.void {
 			return
 		}
 	}
+
 	if p.err == nil && w.schedule.end != nil {
 		p.err = w.schedule.end(&View{w})
 	}
@@ -130,10 +139,12 @@ func (p *player) choose(w *world, choices []choice) bool {
 	if n >= len(p.script)-1 { // before, it is known
 		now.state, now.callers = w.state()
 	}
+
 	for _, c := range choices {
 		now.labels = append(now.labels, c.label)
 		now.costs = append(now.costs, c.cost)
 	}
+
 	switch {
 	case n == len(p.script)-1 && p.expect != nil && p.expect.state != now.state:
 		p.diverge(w, now)
@@ -148,14 +159,17 @@ func (p *player) choose(w *world, choices []choice) bool {
 	case p.pick != nil:
 		now.chosen = p.pick(choices)
 	}
+
 	p.points = append(p.points, now)
 	c := choices[now.chosen]
 	if p.progress != nil {
 		p.progress(c.label)
 	}
+
 	if w.trace != nil {
 		w.trace.step(c)
 	}
+
 	w.take(c)
 	return true
 }
@@ -209,6 +223,7 @@ func (s *sampler) pick(choices []choice) int {
 	if s.rnd.IntN(8) == 0 {
 		return s.rnd.IntN(len(choices))
 	}
+
 	best := -1
 	for i, c := range choices {
 		if !c.goesOn {
@@ -221,9 +236,11 @@ func (s *sampler) pick(choices []choice) int {
 			best = i
 		}
 	}
+
 	if best < 0 {
 		return 0
 	}
+
 	if slices.Contains(s.changes, s.step) {
 		s.priorities[choices[best].caller] = -s.step
 	}

@@ -134,11 +134,13 @@ func (w *world) begin(c *caller) {
 	if c.life != nil {
 		life = c.life.Life + 1
 	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Process{
 		Life: life, w: w, caller: c, cancel: cancel,
 		random: &lockedRand{src: rand.NewChaCha8([32]byte{byte(c.index), byte(life)})},
 	}
+
 	p.client = w.server.Client(func(o *dynamodb.Options) {
 		o.HTTPClient = &network{w, p}
 		o.IdempotencyTokenProvider = p.random
@@ -147,6 +149,7 @@ func (w *world) begin(c *caller) {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		})
 	})
+
 	c.life, c.heard = p, sum(fmt.Appendf(nil, "%s %d %d %d", c.name, life, c.offset, time.Now().UnixNano()))
 	w.lives = append(w.lives, p)
 	go func() {

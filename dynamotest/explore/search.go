@@ -79,6 +79,7 @@ func (s *search) run() Report {
 		if len(branches) == 0 {
 			break
 		}
+
 		players := make([]*player, len(branches))
 		for i, b := range branches {
 			players[i] = s.player(b.script)
@@ -87,6 +88,7 @@ func (s *search) run() Report {
 				players[i].seen = func(state hash) bool { return s.seen[state] }
 			}
 		}
+
 		s.play(players)
 		for _, p := range players {
 			s.report.Schedules++
@@ -94,13 +96,16 @@ func (s *search) run() Report {
 				break
 			}
 		}
+
 		s.tell()
 	}
+
 	s.report.Left = s.left()
 	s.report.Exhausted = s.report.Left == 0 && s.report.Failure == nil
 	if s.report.Left > 0 && s.report.Failure == nil {
 		s.sample()
 	}
+
 	s.report.States = len(s.seen)
 	return s.report
 }
@@ -163,9 +168,11 @@ func (s *search) absorb(p *player, cost int) bool {
 			}
 		}
 	}
+
 	if p.err == nil {
 		return false
 	}
+
 	s.fail(p)
 	return true
 }
@@ -216,6 +223,7 @@ func (s *search) sample() {
 			p.pick = newSampler(s.cfg.Seed, uint64(n)).pick
 			players = append(players, p)
 		}
+
 		s.play(players)
 		for _, p := range players {
 			s.report.Schedules++
@@ -227,6 +235,7 @@ func (s *search) sample() {
 				break
 			}
 		}
+
 		s.tell()
 	}
 }
@@ -251,16 +260,20 @@ func (s *search) watch() (stop func()) {
 				return
 			case <-time.After(stuckAfter):
 			}
+
 			if now := s.steps.Load(); now != last {
 				last = now
 				continue
 			}
+
 			var steps []string
 			s.doing.Range(func(_, what any) bool { steps = append(steps, what.(string)); return true })
 			stacks := make([]byte, 1<<20)
+
 			panic(fmt.Sprintf("explore: %s: nothing moves after the step %s: does a caller hold a mutex during a request, use a socket, or loop without end?\n\n%s",
 				s.t.Name(), strings.Join(steps, " or "), stacks[:runtime.Stack(stacks, true)]))
 		}
 	}()
+
 	return func() { close(done) }
 }

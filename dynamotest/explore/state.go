@@ -15,17 +15,21 @@ func (w *world) look() bool {
 	if err := w.server.Dump(&dump); err != nil {
 		panic(err)
 	}
+
 	now := sum(dump.Bytes())
 	if now == w.tables {
 		return false
 	}
+
 	if w.trace != nil {
 		w.trace.change(w.dump, dump.Bytes())
 	}
+
 	w.dump, w.tables = dump.Bytes(), now
 	if w.cfg.Faults.OldReads > 0 {
 		w.versions = append(w.versions, version{w.server.Snapshot(), now})
 	}
+
 	return true
 }
 
@@ -44,6 +48,7 @@ func (w *world) state() (hash, []hash) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%x %d %v %q %v ", w.tables, time.Now().UnixNano(), w.used, w.notes, w.effects)
 	var callers []hash
+
 	for _, c := range w.schedule.callers {
 		one := fmt.Appendf(nil, "%x %d %v %d ", c.heard, c.offset, c.lives(), c.received)
 		for _, q := range w.open {
@@ -57,15 +62,19 @@ func (w *world) state() (hash, []hash) {
 		callers = append(callers, sum(one))
 		b.Write(callers[len(callers)-1][:])
 	}
+
 	for _, l := range w.later {
 		fmt.Fprintf(&b, " %d %s %s %d;", l.costs, l.op, l.body, l.born.UnixNano())
 	}
+
 	for _, token := range w.tokens {
 		b.WriteString(token)
 	}
+
 	for _, v := range w.versions {
 		b.Write(v.hash[:])
 	}
+
 	if w.cfg.Moves > 0 {
 		fmt.Fprint(&b, w.instants)
 	}
@@ -82,28 +91,34 @@ func (w *world) moments() []time.Time {
 			}
 		}
 	}
+
 	for _, from := range w.instants {
 		for _, d := range w.cfg.Moments {
 			near(from.Add(d))
 		}
 	}
+
 	table, header := "", []byte(`{"Table"`)
 	for line := range bytes.Lines(w.dump) {
 		if w.ttl[table] == "" && !bytes.HasPrefix(line, header) {
 			continue
 		}
+
 		var entry struct {
 			Table struct{ TableName string }
 			Item  map[string]struct{ N string }
 		}
+
 		_ = json.Unmarshal(line, &entry) // attributes of other types do not matter
 		if entry.Table.TableName != "" {
 			table = entry.Table.TableName
 		}
+
 		if seconds, err := strconv.ParseInt(entry.Item[w.ttl[table]].N, 10, 64); err == nil {
 			near(time.Unix(seconds, 0))
 		}
 	}
+
 	slices.SortFunc(all, time.Time.Compare)
 	return all
 }

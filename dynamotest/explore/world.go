@@ -114,9 +114,11 @@ func (w *world) define() {
 		if json.Unmarshal(line, &def) != nil || def.Table.TableName == "" {
 			continue
 		}
+
 		for _, key := range def.Table.KeySchema {
 			w.keys[def.Table.TableName] = append(w.keys[def.Table.TableName], key.AttributeName)
 		}
+
 		w.ttl[def.Table.TableName] = def.TimeToLive
 	}
 }
@@ -143,9 +145,11 @@ func (w *world) end() {
 	lives := w.lives
 	w.mu.Unlock()
 	close(w.over)
+
 	for _, p := range lives {
 		p.cancel()
 	}
+
 	// Time stands still in a bubble whose first goroutine has returned.
 	deadline := time.After(horizon)
 	for slices.ContainsFunc(lives, w.remains) {
@@ -155,6 +159,7 @@ func (w *world) end() {
 			return
 		}
 	}
+
 	time.Sleep(nap)
 }
 
@@ -171,17 +176,20 @@ func (w *world) settle() {
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+
 	slices.SortStableFunc(w.open, func(a, b *request) int {
 		if a.process != b.process {
 			return a.process.caller.index - b.process.caller.index
 		}
 		return strings.Compare(a.text(), b.text())
 	})
+
 	for i, q := range w.open {
 		if i > 0 && q.process == w.open[i-1].process && q.text() == w.open[i-1].text() && !q.reads() && w.broken == nil {
 			w.broken = fmt.Errorf("%s: two goroutines make the same write at the same time (%v): which is which cannot be told, so let them differ, or make it once", q.process.caller.name, q)
 		}
 	}
+
 	if w.wrong == nil {
 		w.wrong = w.broken
 	}
@@ -227,6 +235,7 @@ func (w *world) wait() {
 	if acted {
 		return
 	}
+
 	w.void = true
 	if len(w.open) == 0 {
 		w.wrong = errors.New(w.sleepers() + " waits for something that never comes")
@@ -265,19 +274,24 @@ func (w *world) pass(then time.Time, sleep func()) (acted bool) {
 	w.until = then
 	before := len(w.notes)
 	w.mu.Unlock()
+
 	select {
 	case <-w.signal:
 	default:
 	}
+
 	sleep()
 	synctest.Wait()
 	w.mu.Lock()
+
 	slices.SortStableFunc(w.notes[before:], func(a, b string) int { // who wakes first is chance
 		return strings.Compare(a[:strings.Index(a, ":")], b[:strings.Index(b, ":")])
 	})
+
 	w.mu.Unlock()
 	w.instants = append(w.instants, time.Now())
 	w.beginners = 0
+
 	select {
 	case <-w.signal:
 		return true
@@ -298,6 +312,7 @@ func (w *world) kill(p *Process) {
 			}
 		}
 	}
+
 	w.mu.Unlock()
 	w.beginners = p.caller.index
 	w.begin(p.caller)

@@ -26,25 +26,30 @@ func Update(stored func(ddb.Item) ddb.Item, table string, row ddb.Item, key []st
 	attributes := slices.Concat(slices.Sorted(maps.Keys(want)), from)
 	condition, names, values := Unchanged(row, attributes)
 	var sets []string
+
 	for i, name := range attributes {
 		if value, wanted := want[name]; wanted && !reflect.DeepEqual(row[name], value) {
 			sets = append(sets, fmt.Sprintf("#%d = :new%d", i, i))
 			values[fmt.Sprintf(":new%d", i)] = value
 		}
 	}
+
 	if sets == nil {
 		return nil, false, nil
 	}
+
 	whole := maps.Clone(row)
 	maps.Copy(whole, want)
 	if size := item.Size(stored(whole)); size > item.MaxSize {
 		return nil, false, fmt.Errorf("the row would have %d bytes, and DynamoDB accepts at most %d", size, item.MaxSize)
 	}
+
 	in := &dynamodb.UpdateItemInput{
 		TableName: aws.String(table), Key: ddb.Item{},
 		UpdateExpression: aws.String("SET " + strings.Join(sets, ", ")), ConditionExpression: aws.String(condition),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 	}
+
 	for _, name := range key {
 		in.Key[name] = row[name]
 	}

@@ -42,10 +42,12 @@ func DecodeCursor(pkg, field, query, cursor string, n int) ([]string, error) {
 	if len(cursor) > maxCursor {
 		return refuse("is too long to be a cursor")
 	}
+
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) < 5 {
 		return refuse("is not a cursor")
 	}
+
 	body, check := raw[:len(raw)-4], raw[len(raw)-4:]
 	switch {
 	case binary.BigEndian.Uint32(check) != sum(query, body):
@@ -53,14 +55,17 @@ func DecodeCursor(pkg, field, query, cursor string, n int) ([]string, error) {
 	case body[0] != cursorVersion:
 		return refuse("is of another version: start again from the first page")
 	}
+
 	var values [][]byte
 	if err := json.Unmarshal(body[1:], &values); err != nil || len(values) != n {
 		return refuse("is not a cursor of this query")
 	}
+
 	position := make([]string, n)
 	for i, value := range values {
 		position[i] = string(value)
 	}
+
 	return position, nil
 }
 

@@ -61,6 +61,7 @@ func Conflict(err error) bool {
 			return true
 		}
 	}
+
 	reasons, _ := Cancelled(err)
 	conflict := false
 	for _, reason := range reasons {
@@ -72,6 +73,7 @@ func Conflict(err error) bool {
 			return false
 		}
 	}
+
 	return conflict
 }
 
@@ -161,6 +163,7 @@ func Throttled(err error) bool {
 		_, busy := retry.DefaultThrottleErrorCodes[apiErr.ErrorCode()]
 		return busy && apiErr.ErrorCode() != "LimitExceededException" // a quota, which time does not mend
 	}
+
 	throttled := false
 	for _, reason := range reasons {
 		switch code := codeOf(reason); {
@@ -170,6 +173,7 @@ func Throttled(err error) bool {
 			return false
 		}
 	}
+
 	return throttled
 }
 

@@ -68,6 +68,7 @@ func (p Partition) query(key []string) *dynamodb.QueryInput {
 		projection[i] = "#key" + strconv.Itoa(i)
 		names[projection[i]] = attribute
 	}
+
 	in := &dynamodb.QueryInput{
 		TableName:                 aws.String(p.Table),
 		ConsistentRead:            aws.Bool(p.Index == ""),
@@ -79,6 +80,7 @@ func (p Partition) query(key []string) *dynamodb.QueryInput {
 	if p.Index != "" {
 		in.IndexName = aws.String(p.Index)
 	}
+
 	return in
 }
 
@@ -116,6 +118,7 @@ func Indexed(ctx context.Context, api IndexedAPI, p Partition, key ...string) (i
 			for i, row := range some {
 				all.Go(func() { deleted[i], errs[i] = p.deleteOwn(ctx, api, keyOf(row, key)) })
 			}
+
 			all.Wait()
 			for i := range some {
 				if deleted[i] {
@@ -123,6 +126,7 @@ func Indexed(ctx context.Context, api IndexedAPI, p Partition, key ...string) (i
 				}
 				err = cmp.Or(err, errs[i])
 			}
+
 			if err != nil {
 				return erased, err
 			}
@@ -173,6 +177,7 @@ func (p Partition) deleteOwn(ctx context.Context, api IndexedAPI, key ddb.Item) 
 	if _, refused := ddb.Refused(err); refused {
 		return attempts.Lost(), nil
 	}
+
 	return err == nil, err
 }
 
@@ -182,11 +187,13 @@ func deleteRows(ctx context.Context, api API, table string, rows []ddb.Item, key
 	for i, row := range rows {
 		requests[i] = types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: keyOf(row, key)}}
 	}
+
 	for try := 0; ; try++ {
 		out, err := api.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: requests}})
 		if err != nil {
 			return len(requests), err
 		}
+
 		requests = out.UnprocessedItems[table]
 		switch {
 		case len(requests) == 0:
@@ -194,6 +201,7 @@ func deleteRows(ctx context.Context, api API, table string, rows []ddb.Item, key
 		case try == tries-1:
 			return len(requests), fmt.Errorf("%d %w after %d tries", len(requests), errUnprocessed, tries)
 		}
+
 		if err := ddb.Pause(ctx, pause, try); err != nil {
 			return len(requests), fmt.Errorf("%d %w: %w", len(requests), errUnprocessed, err)
 		}

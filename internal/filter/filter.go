@@ -59,11 +59,13 @@ func New[C comparison](pkg, field string, attributes []Attribute, data []C, othe
 	if len(attributes)+len(data) == 0 {
 		return Filter{}, nil
 	}
+
 	var names aliases
 	var all expression.ConditionBuilder
 	for _, a := range attributes {
 		all = and(all, names.of(a.Name).Equal(value(a.Value)))
 	}
+
 	for i, c := range data {
 		condition, err := Compare(c).condition(pkg, fmt.Sprintf("%s[%d]", field, i), &names)
 		if err != nil {
@@ -71,13 +73,16 @@ func New[C comparison](pkg, field string, attributes []Attribute, data []C, othe
 		}
 		all = and(all, condition)
 	}
+
 	for _, besides := range other {
 		all = all.Or(besides)
 	}
+
 	built, err := expression.NewBuilder().WithFilter(all).Build()
 	if err != nil {
 		return Filter{}, fmt.Errorf("%s: composing a filter: %w", pkg, err)
 	}
+
 	return Filter{expression: built.Filter(), names: names.resolve(built.Names()), values: built.Values()}, nil
 }
 
@@ -93,14 +98,17 @@ func (c Compare) condition(pkg, field string, names *aliases) (none expression.C
 	if !payload.ValidName(c.Name) {
 		return none, event.BadInput(pkg, field+".Name", "must be "+payload.NameBound)
 	}
+
 	with, err := payload.Value(c.Value)
 	if err != nil {
 		return none, event.BadInput(pkg, field+".Value", err.Error())
 	}
+
 	entry, operand := expression.Name(payload.Attr).AppendName(names.of(c.Name)), value(with)
 	if _, flag := c.Value.(bool); flag && c.Op != "" && c.Op != "=" {
 		return none, event.BadInput(pkg, field+".Op", "must be = for a bool, which has no order")
 	}
+
 	switch c.Op {
 	case "", "=":
 		return entry.Equal(operand), nil

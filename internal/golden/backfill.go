@@ -22,26 +22,32 @@ func Backfill(t *testing.T, db *dynamodb.Client, backfill func(map[string]types.
 	if err != nil || lacks != (len(want) > 0) {
 		t.Fatalf("Backfill: %v, %v, want %d attributes", lacks, err, len(want))
 	}
+
 	if !lacks {
 		return
 	}
+
 	send := func(what string, stands, want ddb.Item) {
 		t.Helper()
 		recordtest.Delete(t, db, *in.TableName, in.Key)
 		if stands != nil {
 			recordtest.Put(t, db, *in.TableName, stands)
 		}
+
 		_, err := db.UpdateItem(t.Context(), in)
 		if _, refused := ddb.Refused(err); refused != (want == nil) {
 			t.Errorf("%s: %v", what, err)
 		}
+
 		if want == nil {
 			want = stands
 		}
+
 		if diff := cmp.Diff(Format(want), Format(recordtest.Row(t, db, *in.TableName, in.Key))); diff != "" {
 			t.Errorf("%s (-want +stored):\n%s", what, diff)
 		}
 	}
+
 	send("gone", nil, nil)
 	for _, name := range from {
 		changed := with(row, name, &types.AttributeValueMemberS{Value: "another writer's"})
@@ -52,10 +58,12 @@ func Backfill(t *testing.T, db *dynamodb.Client, backfill func(map[string]types.
 		}
 		send("another "+name, changed, nil)
 	}
+
 	done := maps.Clone(row)
 	maps.Copy(done, want)
 	beside := &types.AttributeValueMemberS{Value: "another writer's"}
 	send("something else changed", with(row, "beside", beside), with(done, "beside", beside))
+
 	if _, lacks, err := backfill(done); lacks || err != nil {
 		t.Errorf("a second time: %v, %v", lacks, err)
 	}

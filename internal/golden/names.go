@@ -27,20 +27,24 @@ func Renamed(t testing.TB, pkg string, more ...string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	_, section, found := strings.Cut(string(page), "(package `"+pkg+"`)\n")
 	if !found {
 		t.Fatalf("FORMAT.md has no section of package %s", pkg)
 	}
+
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, table := range tables.FindAllStringSubmatch(section, -1) {
 		for _, name := range leading.FindAllStringSubmatch(table[2], -1) {
 			more = append(more, name[1])
 		}
 	}
+
 	names := map[string]string{}
 	for _, name := range more {
 		names[name] = "my-" + strings.ToUpper(name)
 	}
+
 	return names
 }
 
@@ -53,6 +57,7 @@ func Original(t testing.TB, names map[string]string, row ddb.Item) ddb.Item {
 	for name, other := range names {
 		known[other] = name
 	}
+
 	original := ddb.Item{}
 	for name, value := range row {
 		if _, ok := known[name]; !ok && !strings.HasPrefix(name, "e_") && !strings.HasPrefix(name, "t_") {
@@ -60,6 +65,7 @@ func Original(t testing.TB, names map[string]string, row ddb.Item) ddb.Item {
 		}
 		original[cmp.Or(known[name], name)] = value
 	}
+
 	return original
 }
 
@@ -86,11 +92,13 @@ func WithOtherNames(t *testing.T, names map[string]string, story Story) {
 		}
 		slices.Sort(rows[i])
 	}
+
 	for i := range max(len(answers[0]), len(answers[1])) {
 		if answers[0][i] != answers[1][i] {
 			t.Errorf("answer %d is\n%s, with other names\n%s", i, answers[0][i], answers[1][i])
 		}
 	}
+
 	if len(rows[0]) == 0 || !slices.Equal(rows[0], rows[1]) {
 		t.Errorf("the rows are\n%s\nwith other names\n%s", rows[0], rows[1])
 	}

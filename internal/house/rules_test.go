@@ -136,7 +136,7 @@ func TestRecordPackagesReadOneClock(t *testing.T) {
 }
 
 const (
-	longestFile     = 400 // lines
+	longestFile     = 400 // lines that are not blank
 	longestFunction = 60
 )
 
@@ -193,8 +193,19 @@ func (f source) at(node ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.path, f.fset.Position(node.Pos()).Line)
 }
 
-func (f source) lines(from, to token.Pos) int {
-	return f.fset.Position(to).Line - f.fset.Position(from).Line + 1
+// lines counts the lines between two places that are not blank.
+func (f source) lines(from, to token.Pos) (n int) {
+	text, err := os.ReadFile(f.fset.Position(from).Filename)
+	if err != nil {
+		panic(err)
+	}
+	first, last := f.fset.Position(from).Line, f.fset.Position(to).Line
+	for i, line := range strings.Split(string(text), "\n") {
+		if i+1 >= first && i+1 <= last && strings.TrimSpace(line) != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // renamed returns the original name of an import that f renames.

@@ -65,6 +65,7 @@ func Int(it ddb.Item, name string) (int64, error) {
 	if !Has(it, name) {
 		return 0, nil
 	}
+
 	n, ok := it[name].(*types.AttributeValueMemberN)
 	if !ok {
 		return 0, fmt.Errorf("attribute %s is not a number", name)
@@ -72,10 +73,12 @@ func Int(it ddb.Item, name string) (int64, error) {
 	if whole, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
 		return whole, nil
 	}
+
 	x, err := strconv.ParseFloat(n.Value, 64)
 	if err != nil || x != math.Trunc(x) || math.Abs(x) > 1<<62 {
 		return 0, fmt.Errorf("attribute %s is not a whole number: %s", name, n.Value)
 	}
+
 	return int64(x), nil
 }
 
@@ -137,10 +140,12 @@ func ParseTime(it ddb.Item, name string) (time.Time, error) {
 	if !Has(it, name) {
 		return time.Time{}, nil
 	}
+
 	text, ok := it[name].(*types.AttributeValueMemberS)
 	if !ok {
 		return time.Time{}, fmt.Errorf("attribute %s is not text", name)
 	}
+
 	for _, form := range older {
 		if t, err := time.Parse(form, text.Value); err == nil {
 			return t.UTC(), nil

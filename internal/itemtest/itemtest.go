@@ -61,6 +61,7 @@ func (a action) on(it Item) (Item, string) {
 	if a.when.text != "" && !a.when.holds(it) {
 		return it, "ConditionalCheckFailed"
 	}
+
 	switch a.kind {
 	case "Put":
 		return a.put, ""
@@ -106,6 +107,7 @@ func together(slow, token string, actions ...action) Request {
 	for _, a := range actions {
 		all = append(all, object(`"`+a.kind+`":`+a.json(slow)))
 	}
+
 	body := object(`"TransactItems":[`+strings.Join(all, ",")+`]`, text("ClientRequestToken", token))
 	return Request{Op: "TransactWriteItems", Body: body, Do: func(s State) (State, string) {
 		switch {
@@ -114,6 +116,7 @@ func together(slow, token string, actions ...action) Request {
 		case token != "" && s.Spent != "":
 			return s, reply(text("__type", "IdempotentParameterMismatchException"))
 		}
+
 		next, reasons, cancelled := s, []string{}, ""
 		for _, a := range actions {
 			after, failed := a.on(s.Items[a.at])
@@ -127,9 +130,11 @@ func together(slow, token string, actions ...action) Request {
 			}
 			reasons = append(reasons, object(text("Code", failed), a.told(s.Items[a.at], failed)))
 		}
+
 		if cancelled != "" {
 			return s, reply(text("__type", "TransactionCanceledException"), `"CancellationReasons":[`+strings.Join(reasons, ",")+`]`)
 		}
+
 		if token != "" {
 			next.Spent = body
 		}

@@ -50,6 +50,7 @@ func Requests(slow bool) []Request {
 	if slow {
 		pad = strings.Repeat(" AND NOT contains(:long, :end)", 10)
 	}
+
 	return append([]Request{
 		action{kind: "Put", at: a, put: one, shows: old}.alone(pad),
 		action{kind: "Put", at: a, put: Item{true, "2", "x"}, when: absent, tells: old}.alone(pad),

@@ -35,6 +35,7 @@ func New(pkg string, given map[string]string, attributes, indexes []string) (*Na
 	for _, name := range attributes {
 		taken[name] = name
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		field, as, valid := fmt.Sprintf("Config.Names[%q]", name), given[name], check.Attribute
 		switch {
@@ -49,21 +50,25 @@ func New(pkg string, given map[string]string, attributes, indexes []string) (*Na
 			all := strings.Join(slices.Concat(attributes, indexes), ", ")
 			return nil, event.BadInput(pkg, field, "must be a name of FORMAT.md, which is given the table's: one of "+all)
 		}
+
 		if err := valid(pkg, field, as); err != nil {
 			return nil, err
 		}
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(n.stored)) {
 		if err := claim(pkg, name, n.stored[name], taken, "attribute"); err != nil {
 			return nil, err
 		}
 	}
+
 	taken = map[string]string{}
 	for _, name := range indexes {
 		if err := claim(pkg, name, n.Index(name), taken, "index"); err != nil {
 			return nil, err
 		}
 	}
+
 	if len(n.stored) == 0 && len(n.indexes) == 0 {
 		return nil, nil
 	}
@@ -127,6 +132,7 @@ func (n *Names) Read(row ddb.Item) ddb.Item {
 	if n == nil || row == nil {
 		return row
 	}
+
 	read := make(ddb.Item, len(row))
 	for name, value := range row {
 		if known, ok := n.format[name]; ok {
@@ -137,6 +143,7 @@ func (n *Names) Read(row ddb.Item) ddb.Item {
 			read[name] = value
 		}
 	}
+
 	return read
 }
 
@@ -170,15 +177,18 @@ func (n *Names) Table(t schema.Table) schema.Table {
 	if n == nil {
 		return t
 	}
+
 	named := func(key schema.Key) schema.Key {
 		key.Partition.Name, key.Sort.Name = of(n.stored, key.Partition.Name), of(n.stored, key.Sort.Name)
 		return key
 	}
+
 	t.Key, t.TTL = named(t.Key), of(n.stored, t.TTL)
 	t.Indexes = slices.Clone(t.Indexes)
 	for i, index := range t.Indexes {
 		t.Indexes[i].Name, t.Indexes[i].Key = n.Index(index.Name), named(index.Key)
 	}
+
 	return t
 }
 
@@ -187,6 +197,7 @@ func (n *Names) Actions(a schema.Actions) schema.Actions {
 	if n == nil {
 		return a
 	}
+
 	for _, calls := range []map[string]schema.Grants{a.Calls, a.Operators} {
 		for call, grants := range calls {
 			named := schema.Grants{}
@@ -215,21 +226,25 @@ func (n *Names) Action(action types.TransactWriteItem) types.TransactWriteItem {
 	if n == nil {
 		return action
 	}
+
 	if put := action.Put; put != nil {
 		own := *put
 		own.Item, own.ExpressionAttributeNames = n.Stored(put.Item), n.aliases(put.ExpressionAttributeNames)
 		action.Put = &own
 	}
+
 	if update := action.Update; update != nil {
 		own := *update
 		own.Key, own.ExpressionAttributeNames = n.Stored(update.Key), n.aliases(update.ExpressionAttributeNames)
 		action.Update = &own
 	}
+
 	if check := action.ConditionCheck; check != nil {
 		own := *check
 		own.Key, own.ExpressionAttributeNames = n.Stored(check.Key), n.aliases(check.ExpressionAttributeNames)
 		action.ConditionCheck = &own
 	}
+
 	if del := action.Delete; del != nil {
 		own := *del
 		own.Key, own.ExpressionAttributeNames = n.Stored(del.Key), n.aliases(del.ExpressionAttributeNames)

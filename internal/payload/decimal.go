@@ -27,14 +27,17 @@ func decimal(text string) (string, error) {
 	if len(text)-len(unsigned) > 1 {
 		return "", errNumber
 	}
+
 	mantissa, power, err := scientific(unsigned)
 	if err != nil {
 		return "", err
 	}
+
 	whole, fraction, pointed := strings.Cut(mantissa, ".")
 	if whole == "" || pointed && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
 		return "", errNumber
 	}
+
 	digits := strings.TrimLeft(whole+fraction, "0")
 	significant := strings.TrimRight(digits, "0")
 	power += len(digits) - len(significant) - len(fraction) // the power of the last digit
@@ -46,10 +49,12 @@ func decimal(text string) (string, error) {
 	case first < leastTen || first > mostTen:
 		return "", errMagnitude
 	}
+
 	plain := point(significant, power)
 	if text[0] == '-' {
 		plain = "-" + plain
 	}
+
 	return plain, nil
 }
 

@@ -41,6 +41,7 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 	if len(data) > MaxEntries {
 		return event.BadInput(pkg, field, fmt.Sprintf("must have at most %d entries, has %d", MaxEntries, len(data)))
 	}
+
 	encoded := make(ddb.Item, len(data))
 	for name, value := range data {
 		if !ValidName(name) {
@@ -52,9 +53,11 @@ func Encode(pkg string, row ddb.Item, data map[string]any) error {
 		}
 		encoded[name] = stored
 	}
+
 	if size := item.Size(ddb.Item{Attr: item.M(encoded)}); size > MaxSize {
 		return event.BadInput(pkg, field, fmt.Sprintf("must have at most %d bytes, has %d", MaxSize, size))
 	}
+
 	row[Attr] = item.M(encoded)
 	return nil
 }
@@ -126,14 +129,17 @@ func Value(value any) (types.AttributeValue, error) {
 	case bool:
 		return &types.AttributeValueMemberBOOL{Value: v}, nil
 	}
+
 	text, ok := digits(value)
 	if !ok {
 		return nil, fmt.Errorf("must be a string, a bool, an integer, a float or an attributevalue.Number, is %s", kind(value))
 	}
+
 	plain, err := decimal(text)
 	if err != nil {
 		return nil, err
 	}
+
 	return item.Digits(plain), nil
 }
 

@@ -137,6 +137,7 @@ func wantActions(t *testing.T, sent map[string]*record, never granted, stores []
 		}
 		return
 	}
+
 	needs, has, held, operations, source := granted{}, granted{}, granted{}, granted{}, granted{}
 	for fn, r := range sent {
 		for one := range r.rights {
@@ -144,6 +145,7 @@ func wantActions(t *testing.T, sent map[string]*record, never granted, stores []
 				needs.grant(callOf(fn), one.index, one.action)
 			}
 		}
+
 		operations.grant(callOf(fn), "", slices.Collect(maps.Keys(r.operations))...)
 		for _, operation := range never[callOf(fn)] {
 			if r.operations[operation] || !slices.Contains(reach[fn], operation) {
@@ -151,8 +153,10 @@ func wantActions(t *testing.T, sent map[string]*record, never granted, stores []
 			}
 			operations.grant(callOf(fn), "", operation)
 		}
+
 		source.grant(callOf(fn), "", reach[fn]...)
 	}
+
 	by := map[string]bool{} // the operators' calls, and whether the service makes them, too
 	for _, store := range stores {
 		actions := store.Actions()
@@ -166,6 +170,7 @@ func wantActions(t *testing.T, sent map[string]*record, never granted, stores []
 			by[call] = actions.Calls[call] != nil
 		}
 	}
+
 	doc := actionsDoc(t)
 	for _, compared := range []struct {
 		what      string
@@ -214,18 +219,22 @@ func actionsDoc(t *testing.T) documented {
 			t.Errorf("IAM actions: %q is not of the form that pricetest reads", text)
 			continue
 		}
+
 		alone, shared, _ := strings.Cut(m[3], "; also ")
 		for _, method := range slices.Concat(list(alone), list(shared)) {
 			doc.operators[method] = slices.Contains(list(shared), method)
 		}
+
 		indexes := list(m[4])
 		if len(indexes) == 0 {
 			indexes = []string{""}
 		}
+
 		for _, index := range indexes {
 			doc.granted.grant(strings.ToLower(m[1]+m[2]), index, list(m[5])...)
 		}
 	}
+
 	return doc
 }
 
@@ -252,6 +261,7 @@ func actionsLines(t *testing.T) []string {
 		}
 		return lines
 	}
+
 	return nil
 }
 
@@ -262,6 +272,7 @@ func sources(t *testing.T, folder string) []*ast.File {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var files []*ast.File
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
@@ -273,5 +284,6 @@ func sources(t *testing.T, folder string) []*ast.File {
 		}
 		files = append(files, file)
 	}
+
 	return files
 }

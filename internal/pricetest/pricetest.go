@@ -75,22 +75,26 @@ func Run(t *testing.T, db *dynamotest.DB, cases []Case, stores ...schema.Store) 
 	published := parse(t)
 	sent, never := map[string]*record{}, granted{}
 	ran := 0
+
 	for _, c := range cases {
 		if c.Never != "" {
 			ran++
 			never.grant(callOf(c.Func), "", c.Never)
 			continue
 		}
+
 		r, ok := sent[c.Func]
 		if !ok {
 			r = newRecord()
 			sent[c.Func] = r
 		}
+
 		want, ok := published[c.name()]
 		if !ok && c.Beyond == "" {
 			t.Errorf("%s: has a case and no Price line", c.name())
 			continue
 		}
+
 		delete(published, c.name())
 		t.Run(c.name(), func(t *testing.T) {
 			ran++
@@ -103,9 +107,11 @@ func Run(t *testing.T, db *dynamotest.DB, cases []Case, stores ...schema.Store) 
 			}
 		})
 	}
+
 	for name := range published {
 		t.Errorf("%s: has a Price line and no case", name)
 	}
+
 	if ran == len(cases) { // not with only a few cases, by -run
 		wantActions(t, sent, never, stores)
 	}
@@ -125,11 +131,13 @@ func (c Case) measure(t *testing.T, db *dynamotest.DB, want *dynamotest.Price, r
 		beside.Requests -= making.Requests
 		want.RCU -= making.RCU
 	}
+
 	var err error
 	cost := db.Meter(func() { err = call(ctx) })
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	full := dynamotest.Price{Requests: want.Requests + beside.Requests, RCU: want.RCU, WCU: want.WCU + beside.WCU}
 	if c.Local != nil && !db.InProcess() && cost.Price() != full {
 		if c.Why == "" {
@@ -137,10 +145,12 @@ func (c Case) measure(t *testing.T, db *dynamotest.DB, want *dynamotest.Price, r
 		}
 		*want = *c.Local
 	}
+
 	want.Requests, want.WCU = want.Requests+beside.Requests, want.WCU+beside.WCU
 	if c.Actions != nil && !db.InProcess() && cost.WCU == 2*want.WCU {
 		*want = cost.Price() // for each of the two tables, DynamoDB Local reports the cost of both
 	}
+
 	return cost
 }
 
@@ -164,6 +174,7 @@ func transaction(t *testing.T, db *dynamotest.DB, actions []types.TransactWriteI
 	if err != nil && !ddb.InUse(err) { // by an earlier case
 		t.Fatal(err)
 	}
+
 	write := types.TransactWriteItem{Put: &types.Put{
 		TableName: &table, Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "beside"}},
 	}}
@@ -192,6 +203,7 @@ func parse(t *testing.T) map[string]dynamotest.Price {
 			}
 		}
 	}
+
 	return published
 }
 

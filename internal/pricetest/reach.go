@@ -31,6 +31,7 @@ func reachable(t *testing.T) map[string][]string {
 	t.Helper()
 	graph, loaded := calls{}, map[string]bool{}
 	graph.load(t, ".", loaded)
+
 	// An exact Kind of package record is only for packages that take a client of
 	// transactions.
 	transacts := slices.ContainsFunc(sources(t, "."), func(file *ast.File) (found bool) {
@@ -41,6 +42,7 @@ func reachable(t *testing.T) map[string][]string {
 		})
 		return found
 	})
+
 	reach := map[string][]string{}
 	for _, file := range sources(t, ".") {
 		for _, decl := range file.Decls {
@@ -53,6 +55,7 @@ func reachable(t *testing.T) map[string][]string {
 			}
 		}
 	}
+
 	return reach
 }
 
@@ -86,6 +89,7 @@ func (c calls) load(t *testing.T, folder string, loaded map[string]bool) {
 				c.load(t, from, loaded)
 			}
 		}
+
 		for _, decl := range file.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
 				c.add(file.Name.Name, fn, packages)
@@ -117,6 +121,7 @@ func (c calls) add(pkg string, fn *ast.FuncDecl, packages map[string]bool) {
 		}
 		return true
 	}
+
 	ast.Inspect(fn.Body, visit)
 }
 

@@ -28,13 +28,16 @@ func Changes(properties map[string]any) []Change {
 				where += "[]"
 			}
 		}
+
 		where = strings.Replace(where, ".", "", 1)
 		changed := edited(properties, path, edit).(map[string]any)
 		if !strings.Contains(where, "AttributeDefinitions") {
 			defineAsUsed(changed)
 		}
+
 		all = append(all, Change{where, changed})
 	}
+
 	var walk func(path []any, at any)
 	walk = func(path []any, at any) {
 		step := func(s any) []any { return append(slices.Clone(path), s) }
@@ -57,6 +60,7 @@ func Changes(properties map[string]any) []Change {
 			}
 		}
 	}
+
 	walk(nil, properties)
 	for name, value := range map[string]any{
 		"TimeToLiveSpecification": map[string]any{"AttributeName": "expires", "Enabled": true},
@@ -66,10 +70,12 @@ func Changes(properties map[string]any) []Change {
 			add("+", []any{name}, func(any) any { return value })
 		}
 	}
+
 	another := map[string]any{
 		"IndexName": "by-hand", "Projection": map[string]any{"ProjectionType": "ALL"},
 		"KeySchema": []any{properties["KeySchema"].([]any)[0]},
 	}
+
 	add("+", []any{"GlobalSecondaryIndexes"}, func(at any) any {
 		indexes, _ := at.([]any)
 		return append(slices.Clone(indexes), another)
@@ -85,10 +91,12 @@ func defineAsUsed(properties map[string]any) {
 		d := d.(map[string]any)
 		kinds[d["AttributeName"]] = d["AttributeType"]
 	}
+
 	holders := []any{properties}
 	if indexes, ok := properties["GlobalSecondaryIndexes"].([]any); ok {
 		holders = append(holders, indexes...)
 	}
+
 	definitions := []any{}
 	for _, holder := range holders {
 		key, _ := holder.(map[string]any)["KeySchema"].([]any)
@@ -101,6 +109,7 @@ func defineAsUsed(properties map[string]any) {
 			definitions = append(definitions, map[string]any{"AttributeName": name, "AttributeType": cmp.Or(kinds[name], any("S"))})
 		}
 	}
+
 	properties["AttributeDefinitions"] = definitions
 }
 
@@ -120,6 +129,7 @@ func edited(value any, path []any, edit func(any) any) any {
 	if len(path) == 0 {
 		return edit(value)
 	}
+
 	leave := len(path) == 1 && edit == nil
 	switch value := value.(type) {
 	case map[string]any:
@@ -138,5 +148,6 @@ func edited(value any, path []any, edit func(any) any) any {
 		with[at] = edited(with[at], path[1:], edit)
 		return with
 	}
+
 	return nil
 }

@@ -40,12 +40,14 @@ func Deploy(ctx context.Context, db *dynamodb.Client, properties map[string]any)
 	if err != nil {
 		return err
 	}
+
 	var p tableProperties
 	read := json.NewDecoder(bytes.NewReader(text))
 	read.DisallowUnknownFields()
 	if err := read.Decode(&p); err != nil {
 		return err
 	}
+
 	in := &dynamodb.CreateTableInput{
 		TableName: aws.String(p.TableName), BillingMode: p.BillingMode, KeySchema: p.KeySchema, AttributeDefinitions: p.AttributeDefinitions,
 		GlobalSecondaryIndexes: p.GlobalSecondaryIndexes, DeletionProtectionEnabled: aws.Bool(p.DeletionProtectionEnabled),
@@ -56,17 +58,21 @@ func Deploy(ctx context.Context, db *dynamodb.Client, properties map[string]any)
 			in.GlobalSecondaryIndexes[i].ProvisionedThroughput = in.ProvisionedThroughput
 		}
 	}
+
 	if sse := p.SSESpecification; sse != nil {
 		in.SSESpecification = &types.SSESpecification{Enabled: aws.Bool(sse.SSEEnabled), SSEType: sse.SSEType, KMSMasterKeyId: sse.KMSMasterKeyId}
 	}
+
 	if _, err := db.CreateTable(ctx, in); err != nil {
 		return err
 	}
+
 	if ttl := p.TimeToLiveSpecification; ttl != nil && aws.ToBool(ttl.Enabled) {
 		if _, err := db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: in.TableName, TimeToLiveSpecification: ttl}); err != nil {
 			return err
 		}
 	}
+
 	_, err = db.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
 		TableName: in.TableName,
 		PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{

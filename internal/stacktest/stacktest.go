@@ -38,9 +38,11 @@ func Check(t testing.TB, table schema.Table, properties map[string]any) map[stri
 	if err := Deploy(t.Context(), db, properties); err != nil {
 		t.Fatalf("%v: %v", table, err)
 	}
+
 	if differences, err := schema.Diff(t.Context(), db, table); err != nil || len(differences) > 0 {
 		t.Errorf("%v: differs as it is deployed: %v, %v", table, differences, err)
 	}
+
 	outcomes := map[string]map[Outcome]int{}
 	for _, c := range Changes(properties) {
 		if outcomes[c.Where] == nil {
@@ -52,6 +54,7 @@ func Check(t testing.TB, table schema.Table, properties map[string]any) map[stri
 		}
 		outcomes[c.Where][outcome]++
 	}
+
 	return outcomes
 }
 
@@ -61,18 +64,22 @@ func try(t testing.TB, table schema.Table, c Change) Outcome {
 	if err := Deploy(t.Context(), db, c.Properties); err != nil {
 		return Refused
 	}
+
 	differences, err := schema.Diff(t.Context(), db, table)
 	if err != nil {
 		t.Fatalf("%v: %s: %v", table, c.Where, err)
 	}
+
 	if len(differences) == 0 {
 		return Same
 	}
+
 	for _, d := range differences {
 		if d.Table != table.Name || d.Want == d.Got || !slices.ContainsFunc(whats(c.Where), func(what string) bool { return strings.Contains(d.What, what) }) {
 			t.Errorf("%v: %s: is named %+v", table, c.Where, d)
 		}
 	}
+
 	// Verify must pass after Create mended or tolerated the change. Otherwise both
 	// must fail.
 	err = schema.Create(t.Context(), db, table)
@@ -81,6 +88,7 @@ func try(t testing.TB, table schema.Table, c Change) Outcome {
 	if err != nil && !mismatch || (err == nil) != (after == nil) {
 		t.Errorf("%v: %s: Create = %v, and then Verify = %v", table, c.Where, err, after)
 	}
+
 	return Named
 }
 

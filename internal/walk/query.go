@@ -91,11 +91,13 @@ func (q Query) Pages(ctx context.Context, api API) (func(rows int32) (*dynamodb.
 	case q.ReadAtMost < 0:
 		return nil, event.BadInput(q.Pkg, "Range.ReadAtMost", "must not be negative")
 	}
+
 	in := q.input()
 	var err error
 	if in.ExclusiveStartKey, err = q.start(); err != nil {
 		return nil, err
 	}
+
 	end := q.Empty || in.ExclusiveStartKey != nil && q.last(in.ExclusiveStartKey)
 	return func(rows int32) (*dynamodb.QueryOutput, error) {
 		if end {
@@ -140,10 +142,12 @@ func (q *Query) input() *dynamodb.QueryInput {
 	if q.Index != "" {
 		in.IndexName = aws.String(q.Index)
 	}
+
 	if q.Project != nil {
 		in.ProjectionExpression = aws.String("#" + strings.Join(q.Project, ", #"))
 		maps.Copy(in.ExpressionAttributeNames, item.Names(q.Project...))
 	}
+
 	if q.Filter != nil {
 		q.Filter(in)
 	}
@@ -166,15 +170,18 @@ func (q *Query) start() (ddb.Item, error) {
 	if q.Cursor == "" {
 		return nil, nil
 	}
+
 	const field = "Range.Cursor"
 	position, err := check.DecodeCursor(q.Pkg, field, q.Name, q.Cursor, 1+len(q.Rest))
 	if err != nil {
 		return nil, err
 	}
+
 	position[0] = q.Prefix + position[0]
 	if !q.within(position[0]) {
 		return nil, event.BadInput(q.Pkg, field, "points to a row outside the range")
 	}
+
 	start := maps.Clone(q.Keys)
 	for i, key := range append([]Key{q.Sort}, q.Rest...) {
 		if !key.holds(position[i]) {
@@ -182,6 +189,7 @@ func (q *Query) start() (ddb.Item, error) {
 		}
 		start[key.Name] = key.value(position[i])
 	}
+
 	return start, nil
 }
 

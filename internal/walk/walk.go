@@ -45,16 +45,19 @@ func (w Walk[T]) Each(yield func(T, error) bool) {
 	var at ddb.Item // the last row that the walk passed, by its key
 	end := false
 	defer func() { w.leave(at, end) }()
+
 	for p := paceOf(w.Limit, w.ReadAtMost, min(w.First, w.Most)); !end && p.left > 0; {
 		page, err := w.Page(int32(p.rows))
 		if err != nil {
 			yield(none, err)
 			return
 		}
+
 		if page == nil {
 			end = true
 			return
 		}
+
 		last, yielded := len(page.LastEvaluatedKey) == 0, 0
 		for i, row := range page.Items {
 			value, shown, err := w.Show(row)
@@ -68,10 +71,12 @@ func (w Walk[T]) Each(yield func(T, error) bool) {
 			case shown == Skipped:
 				continue
 			}
+
 			if yielded++; !yield(value, err) || yielded == p.lacks {
 				return
 			}
 		}
+
 		at, end = page.LastEvaluatedKey, last
 		read := max(len(page.Items), int(page.ScannedCount)) // including rows that the filter left out
 		p.turn(read, yielded, w.Most)

@@ -59,11 +59,13 @@ func (k *Keys) Handler(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
+
 		req, body, err := k.request(w, r)
 		if err != nil {
 			refuse(err).send(w)
 			return
 		}
+
 		ctx := context.WithoutCancel(r.Context()) // a client that hangs up will ask again
 		res, err := ledger.DoTx(ctx, k.answers, req, func(ctx context.Context, c *ledger.Claim) (answer, []types.TransactWriteItem, error) {
 			return k.work(ctx, c, next, r, body)
@@ -74,6 +76,7 @@ func (k *Keys) Handler(next http.Handler) http.Handler {
 		case res.Replayed:
 			w.Header().Set(replayed, "true")
 		}
+
 		res.Value.send(w)
 	})
 }
@@ -88,6 +91,7 @@ func (k *Keys) request(w http.ResponseWriter, r *http.Request) (req ledger.Reque
 	case wrong != "":
 		return req, nil, &unkeptError{problem(http.StatusBadRequest, wrong, 0)}
 	}
+
 	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	switch {
@@ -96,6 +100,7 @@ func (k *Keys) request(w http.ResponseWriter, r *http.Request) (req ledger.Reque
 	case err != nil:
 		return req, nil, &unkeptError{problem(http.StatusBadRequest, "The body cannot be read.", 0)}
 	}
+
 	key, err = ledger.Key(caller, "HTTP", key)
 	payload := fmt.Appendf(nil, "%s %s\n", r.Method, cmp.Or(r.RequestURI, r.URL.RequestURI()))
 	return ledger.Request{Key: key, Payload: append(payload, body...), WaitUpTo: waitUpTo, ReadFirst: k.cfg.ReadFirst}, body, err
@@ -116,18 +121,21 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 	r = r.Clone(working)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	ended := make(chan any, 1) // the value with which it panicked
+
 	go func() {
 		var panicked any = http.ErrAbortHandler // runtime.Goexit has no value
 		defer func() { ended <- cmp.Or(recover(), panicked) }()
 		next.ServeHTTP(rec, r)
 		panicked = nil
 	}()
+
 	var panicked any
 	select {
 	case panicked = <-ended:
 	case <-time.After(k.cfg.Timeout + grace):
 		return answer{}, nil, errors.New("httpkey: the handler did not answer in time")
 	}
+
 	settling, stop := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer stop()
 	if panicked != nil {
@@ -135,6 +143,7 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 		_ = c.Fail(settling, errors.New("httpkey: the handler panicked"))
 		panic(panicked)
 	}
+
 	rec.WriteHeader(http.StatusOK) // unless it wrote one
 	got, items := rec.take()
 	if k.cfg.Keep(got.Status) {
@@ -147,6 +156,7 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 		})
 		return got, items, nil
 	}
+
 	if got.Status < 500 {
 		_ = c.Release(settling) // otherwise the attempt counts
 	}
@@ -184,6 +194,7 @@ func refuse(err error) answer {
 	case bad, permanent, unreadable, errors.Is(err, ledger.ErrNoResult):
 		return problem(http.StatusInternalServerError, "This request cannot be completed.", 0)
 	}
+
 	return problem(http.StatusServiceUnavailable, "Send the request again, with the same Idempotency-Key.", longestRetry)
 }
 

@@ -78,6 +78,7 @@ func New(answers *ledger.Store, caller func(*http.Request) string, cfg *Config) 
 	if k.cfg.Keep == nil {
 		k.cfg.Keep = keep
 	}
+
 	switch {
 	case answers == nil:
 		return nil, event.BadInput(pkg, "answers", "must not be nil")
@@ -86,6 +87,7 @@ func New(answers *ledger.Store, caller func(*http.Request) string, cfg *Config) 
 	case k.cfg.Timeout < 0 || k.cfg.Timeout > 24*time.Hour:
 		return nil, event.BadInput(pkg, "Config.Timeout", fmt.Sprintf("must be at most 24 hours and not negative, is %v", k.cfg.Timeout))
 	}
+
 	for i, name := range cfg.Headers {
 		canonical := http.CanonicalHeaderKey(name)
 		if slices.Contains(never, canonical) || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) {

@@ -104,11 +104,13 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	case err != nil:
 		return 2
 	}
+
 	runtime.GOMAXPROCS(opt.procs)
 	if err := opt.secure(); err != nil {
 		fmt.Fprintln(log, "dynamotest: -tls:", err)
 		return 1
 	}
+
 	ready := func(address net.Addr) {
 		if opt.own == nil {
 			fmt.Fprintln(out, "dynamotest: listening on http://"+address.String())
@@ -123,6 +125,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 		fmt.Fprintln(log, "dynamotest:", strings.TrimPrefix(err.Error(), "dynamotest: "))
 		return 1
 	}
+
 	return 0
 }
 
@@ -166,6 +169,7 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 			"and any credentials.\n\n")
 		flags.PrintDefaults()
 	}
+
 	flags.StringVar(&opt.addr, "addr", "127.0.0.1:8000", "listen on `HOST:PORT`; port 0 is any free port, and standard output says which")
 	flags.StringVar(&opt.data, "data", "", "keep everything in `FILE`, which is created if it does not exist; without it, all data is\nlost at the end")
 	opt.sweep = interval(time.Minute)
@@ -176,11 +180,13 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}
+
 	flags.Visit(func(f *flag.Flag) {
 		if f.Name == "data" && opt.data == "" { // mostly a variable that is not set
 			err = errors.New("-data: the name of the file is empty")
 		}
 	})
+
 	switch {
 	case err != nil:
 	case flags.NArg() > 0:
@@ -192,6 +198,7 @@ func parse(args []string, log io.Writer) (opt options, err error) {
 	case opt.procs < 1:
 		err = fmt.Errorf("-procs %d: a server needs at least one processor", opt.procs)
 	}
+
 	if err != nil {
 		fmt.Fprintln(log, "dynamotest:", err)
 		flags.Usage()
@@ -227,6 +234,7 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w; choose another address with -addr", err)
 	}
+
 	server := &http.Server{
 		Handler:           givingBack(ctx, db.Handler()),
 		MaxHeaderBytes:    maxHeader,
@@ -238,6 +246,7 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 	if opt.sweep > 0 {
 		go expire(ctx, db, time.Duration(opt.sweep))
 	}
+
 	failed := make(chan error, 1)
 	go func() {
 		if opt.own == nil {
@@ -248,17 +257,20 @@ func serve(ctx context.Context, opt options, ready func(net.Addr)) (err error) {
 		server.Protocols.SetHTTP1(true) // DynamoDB has no HTTP/2
 		failed <- server.ServeTLS(listener, "", "")
 	}()
+
 	ready(listener.Addr())
 	select {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
 	}
+
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := server.Shutdown(deadline); err != nil {
 		_ = server.Close() // connections without a request yet get no reply
 	}
+
 	return nil
 }
 

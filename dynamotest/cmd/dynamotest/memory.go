@@ -35,9 +35,11 @@ func tune(ctx context.Context) {
 		debug.SetGCPercent(was)
 		return
 	}
+
 	percent := usual
 	type cycle struct{ _ [16]byte }
 	var collected func(*cycle)
+
 	collected = func(*cycle) {
 		want := usual
 		if ctx.Err() == nil {
@@ -49,6 +51,7 @@ func tune(ctx context.Context) {
 			debug.SetGCPercent(want)
 		}
 	}
+
 	runtime.SetFinalizer(new(cycle), collected)
 }
 
@@ -73,16 +76,19 @@ func givingBack(ctx context.Context, next http.Handler) http.Handler {
 				return
 			case <-deleted:
 			}
+
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(afterDelete):
 			}
+
 			if inUse() > roomy {
 				debug.FreeOSMemory()
 			}
 		}
 	}()
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".DeleteTable") {

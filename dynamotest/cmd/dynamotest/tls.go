@@ -28,10 +28,12 @@ func newCertificate(addr string, now time.Time) (*certificate, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
 	if err != nil {
 		return nil, err
 	}
+
 	template := &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: "dynamotest"},
@@ -44,6 +46,7 @@ func newCertificate(addr string, now time.Time) (*certificate, error) {
 		DNSNames:    []string{"localhost"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
+
 	host, _, _ := net.SplitHostPort(addr)
 	switch ip := net.ParseIP(host); {
 	case ip != nil && !ip.IsUnspecified():
@@ -51,10 +54,12 @@ func newCertificate(addr string, now time.Time) (*certificate, error) {
 	case ip == nil && host != "":
 		template.DNSNames = append(template.DNSNames, host)
 	}
+
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		return nil, err
 	}
+
 	return &certificate{
 		pem:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		config: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},

@@ -68,13 +68,16 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 	} else if err != nil {
 		return 2
 	}
+
 	which, err := regexp.Compile(*pattern)
 	if err == nil && (*endpoint == "" || flags.NArg() > 0) {
 		err = errors.New("usage: facts -endpoint URL [-run REGEXP] [-races ROUNDS] [-racers N] [-quiet]")
 	}
+
 	if err == nil && *racers < 1 {
 		err = errors.New("-racers must be at least 1")
 	}
+
 	var differ int
 	if err == nil {
 		details := out
@@ -91,6 +94,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) int {
 			return c.ask(ctx, runner, which)
 		})
 	}
+
 	switch {
 	case err != nil:
 		fmt.Fprintln(log, "facts:", err)
@@ -135,6 +139,7 @@ func (c command) ask(ctx context.Context, runner *facts.Runner, which *regexp.Re
 			fmt.Fprintf(c.details, "%s\n    %s\n", fact.ID, differs)
 		}
 	}
+
 	fmt.Fprint(c.out, counts) // so far
 	return counts.Differ(), err
 }

@@ -79,9 +79,11 @@ func (b *BatchGetItem) check(c *checker) {
 	if b.Set && len(b.Tables) == 0 {
 		c.list("Value at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1")
 	}
+
 	if slices.ContainsFunc(b.Tables, func(t KeysOfTable) bool { return !isTableName(t.Table) }) {
 		c.mapKeys(b.shown())
 	}
+
 	total := 0
 	for _, t := range b.Tables {
 		c.require("requestItems."+t.Table+".member.keys", t.KeysSet)
@@ -92,12 +94,15 @@ func (b *BatchGetItem) check(c *checker) {
 		case len(t.Keys) > MaxBatchGet:
 			c.list("Value at %s failed to satisfy constraint: Member must have length less than or equal to %d", at, MaxBatchGet)
 		}
+
 		if o := t.Older; o != nil {
 			c.attributesToGet("requestItems."+t.Table+".member.attributesToGet", o)
 			c.translate(o)
 		}
+
 		total += len(t.Keys)
 	}
+
 	c.returnConsumedCapacity(b.ReturnCapacity)
 	if c.require("requestItems", b.Set); total > MaxBatchGet && c.ok() {
 		c.fail(Invalid("Too many items requested for the BatchGetItem call"))
@@ -165,11 +170,13 @@ func batchWrite(r *jsonx.Reader) BatchWrite {
 			r.Skip()
 			return
 		}
+
 		write := new(Write)
 		object(r, write.field)
 		write.Item.Err, write.Key.Err = attr.AsOlder(write.Item.Err), attr.AsOlder(write.Key.Err)
 		*into = write
 	})
+
 	return w
 }
 
@@ -179,13 +186,16 @@ func (b *BatchWriteItem) check(c *checker) {
 	if c.require("requestItems", b.Set); !c.ok() {
 		return // the errors of enums come before those of the tables
 	}
+
 	if len(b.Tables) == 0 {
 		c.fail(Invalid("The requestItems parameter is required for BatchWriteItem"))
 		return
 	}
+
 	if slices.ContainsFunc(b.Tables, func(t WritesOfTable) bool { return !isTableName(t.Table) }) {
 		c.mapKeys(b.shown())
 	}
+
 	total := 0
 	for _, t := range b.Tables {
 		if n := len(t.Writes); n == 0 || n > MaxBatchWrite {
@@ -194,12 +204,15 @@ func (b *BatchWriteItem) check(c *checker) {
 		}
 		total += len(t.Writes)
 	}
+
 	if !c.ok() {
 		return
 	}
+
 	if total > MaxBatchWrite {
 		c.fail(Invalid("Too many items requested for the BatchWriteItem call"))
 	}
+
 	for _, t := range b.Tables {
 		for _, w := range t.Writes {
 			w.check(c)
@@ -224,6 +237,7 @@ func (b *BatchWriteItem) shown() string {
 		}
 		s.WriteString("]")
 	}
+
 	return "{" + s.String() + "}"
 }
 

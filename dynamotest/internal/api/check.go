@@ -29,18 +29,22 @@ func (c *checker) err() *Error {
 	case len(c.found) == 0:
 		return nil
 	}
+
 	if c.newer && !c.deep && !slices.ContainsFunc(c.found, isMissing) {
 		c.inNewer()
 	}
+
 	plural := "s"
 	if len(c.found) == 1 {
 		plural = ""
 	}
+
 	err := Invalid("%d validation error%s detected: %s", len(c.found), plural, strings.Join(c.found, "; "))
 	err.Layer = OfModel
 	if !slices.ContainsFunc(c.found, isMissing) {
 		err.First = c.found[0]
 	}
+
 	return err
 }
 
@@ -71,6 +75,7 @@ func (c *checker) inNewer() {
 			c.found = slices.Delete(c.found, at, at+1)
 		}
 	}
+
 	c.found = append(first, c.found...)
 }
 

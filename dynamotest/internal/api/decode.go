@@ -45,15 +45,18 @@ func Decode(body []byte, req Request) *Error {
 		r.Reset(nil)
 		readers.Put(r)
 	}()
+
 	r.Reset(body)
 	r.Object()
 	for name, ok := member(r); ok; name, ok = member(r) {
 		req.field(r, name)
 	}
+
 	r.End()
 	if err := r.Err(); err != nil {
 		return serialization(err)
 	}
+
 	c := checker{deep: r.Deepest() > newerDepth}
 	req.check(&c)
 	return c.err()

@@ -77,15 +77,18 @@ func (o *Operation) Told(err *Error) *Error {
 	if l.values == older && err.Older != "" {
 		text = err.Older
 	}
+
 	switch {
 	case err.Layer == OfModel && l.model == first && err.First != "":
 		text = envelope + err.First
 	case err.Layer == OfRequest && l.request == enveloped:
 		text = envelope + text
 	}
+
 	if text == err.Message {
 		return err
 	}
+
 	told := *err
 	told.Message = text
 	return &told

@@ -41,6 +41,7 @@ func (e *Expressions) legacy(r *jsonx.Reader, member string) {
 	if e.Older == nil {
 		e.Older = new(Older)
 	}
+
 	o := e.Older
 	o.Given = append(o.Given, member)
 	switch member {
@@ -105,6 +106,7 @@ func (o *Older) comparison(r *jsonx.Reader, attribute string) comparison {
 			r.Skip()
 		}
 	})
+
 	return c
 }
 
@@ -129,10 +131,12 @@ func (c *checker) older(o *Older) {
 	if o == nil {
 		return
 	}
+
 	c.attributesToGet("attributesToGet", o)
 	for _, u := range o.updates {
 		c.enum("attributeUpdates."+u.Name+".member.action", Some(u.Action), expr.AttributeActions...)
 	}
+
 	c.comparisons("expected", o.expected, false)
 	filter := o.filterName()
 	c.comparisons(strings.ToLower(filter[:1])+filter[1:], o.filter, true)
@@ -183,18 +187,23 @@ func (o *Older) translate() {
 	if err == nil && len(o.expected) > 0 {
 		o.Condition, err = expr.Compare(expr.Expected, comparisonsOf(o.expected), anyOf)
 	}
+
 	if err == nil && len(o.filter) > 0 {
 		o.Filter, err = expr.Compare(o.filterName(), comparisonsOf(o.filter), anyOf)
 	}
+
 	if err == nil && o.keys != nil {
 		o.Keys, err = expr.CompareKeys(comparisonsOf(o.keys))
 	}
+
 	if err == nil && len(o.updates) > 0 {
 		o.Change, err = expr.UpdateAttributes(o.updates)
 	}
+
 	if err == nil && o.Attributes != nil {
 		o.Selection, err = expr.SelectAttributes(o.Attributes)
 	}
+
 	if refused, ok := err.(*Error); ok {
 		o.Err = refused
 	} else if err != nil {
@@ -250,18 +259,21 @@ func (c *comparison) expect() error {
 	if c.operator.Set {
 		check = c.checkComparison
 	}
+
 	if c.listed && c.value.Set {
 		return InvalidParameter("Value and AttributeValueList cannot be used together for Attribute: %s", c.Name)
 	}
 	if err := check(); err != nil {
 		return err
 	}
+
 	switch {
 	case !c.operator.Set && c.exists.Or(true):
 		c.Operator = "EQ"
 	case !c.operator.Set:
 		c.Operator = "NULL"
 	}
+
 	if c.value.Set {
 		c.Operands = []attr.Value{c.value.Value}
 	}
@@ -286,6 +298,7 @@ func (c *comparison) checkExistence() error {
 	if c.exists.Set {
 		shown = "true" // if false, no value is necessary
 	}
+
 	switch {
 	case c.listed:
 		return InvalidParameter("AttributeValueList can only be used with a ComparisonOperator for Attribute: %s", c.Name)

@@ -152,15 +152,19 @@ func (g *GetShardIterator) check(c *checker) {
 	}{{"streamArn", g.Stream}, {"shardId", g.Shard}, {"shardIteratorType", g.Type}} {
 		c.require(m.name, m.value.Set)
 	}
+
 	c.streamARN("streamArn", g.Stream)
 	c.shardID("shardId", g.Shard)
 	c.enum("shardIteratorType", g.Type, TrimHorizon, Latest, AtSequence, AfterSequence)
+
 	if g.Sequence.Set {
 		c.length("sequenceNumber", g.Sequence.Value, len(g.Sequence.Value), minSequence, maxSequence)
 	}
+
 	if c.wellFormed(g.Stream); !c.ok() {
 		return
 	}
+
 	switch needed := g.Type.Value == AtSequence || g.Type.Value == AfterSequence; {
 	case needed && !g.Sequence.Set:
 		c.fail(InvalidParameter("Invalid SequenceNumber"))
@@ -228,11 +232,13 @@ func (c *checker) stream(s Opt[Stream]) {
 	if !s.Set {
 		return
 	}
+
 	c.require("streamSpecification.streamEnabled", s.Value.Enabled.Set)
 	c.enum("streamSpecification.streamViewType", s.Value.View, NewImage, OldImage, NewAndOldImages, KeysOnly)
 	if !c.ok() {
 		return
 	}
+
 	switch enabled := s.Value.Enabled.Value; {
 	case enabled && !s.Value.View.Set:
 		c.fail(InvalidParameter("A StreamViewType must be specified when a stream is enabled"))

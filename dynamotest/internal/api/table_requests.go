@@ -61,6 +61,7 @@ func (t *UpdateTable) field(r *jsonx.Reader, member string) {
 		t.TableSettings.field(r, member)
 		return
 	}
+
 	t.Indexes = list(r, maxIndexes, func(r *jsonx.Reader) (u IndexUpdate) {
 		object(r, func(r *jsonx.Reader, member string) {
 			switch member {
@@ -157,6 +158,7 @@ func (u *UpdateTimeToLive) field(r *jsonx.Reader, member string) {
 		u.TableRequest.field(r, member)
 		return
 	}
+
 	u.Specified = true
 	object(r, func(r *jsonx.Reader, member string) {
 		switch member {
@@ -194,6 +196,7 @@ func (u *UpdateContinuousBackups) field(r *jsonx.Reader, member string) {
 		u.TableRequest.field(r, member)
 		return
 	}
+
 	u.Specified = true
 	object(r, func(r *jsonx.Reader, member string) {
 		switch member {

@@ -75,6 +75,7 @@ func (t *TransactWriteItems) Fingerprint() Fingerprint {
 			b = m.AppendJSON(b)
 		}
 	}
+
 	return sha256.Sum256(b)
 }
 
@@ -95,9 +96,11 @@ func action(r *jsonx.Reader) Action {
 			r.Skip()
 			return
 		}
+
 		a.Kind, a.Count = kind, a.Count+1
 		object(r, a.Write.field)
 	})
+
 	return a
 }
 
@@ -111,11 +114,13 @@ func (t *TransactWriteItems) check(c *checker) {
 		}
 		c.fail(Invalid(envelope+"Value at 'ClientRequestToken' failed to satisfy constraint: Member must have length %s", bound))
 	}
+
 	c.returnConsumedCapacity(t.ReturnCapacity)
 	c.returnItemCollectionMetrics(t.ReturnItemSizeRange)
 	if c.transactItems(t.Set, "TransactWriteItem", len(t.Actions)); !c.ok() {
 		return
 	}
+
 	for i := range t.Actions {
 		t.Actions[i].check(c, fmt.Sprintf("transactItems.%d.member.", i+1))
 	}
@@ -132,10 +137,12 @@ func (a *Action) check(c *checker, at string) {
 		c.list("Value '' at 'transactItems' failed to satisfy constraint: TransactWriteRequest should contain Delete or Put or Update or ConditionCheck")
 		return
 	}
+
 	if a.Count != 1 {
 		c.fail(Invalid("TransactItems can only contain one of Check, Put, Update or Delete"))
 		return
 	}
+
 	kind, key, keyMember := "", a.Key, "key"
 	switch a.Kind {
 	case ConditionCheck:
@@ -149,6 +156,7 @@ func (a *Action) check(c *checker, at string) {
 	case Delete:
 		kind = "delete"
 	}
+
 	c.tableName(at+kind+".tableName", a.TableName)
 	c.require(at+kind+"."+keyMember, key.Set)
 	c.returnValuesOnFailure(at+kind+".returnValuesOnConditionCheckFailure", a.ReturnOnFailure)

@@ -11,6 +11,7 @@ func (a Value) Equal(b Value) bool {
 	if a.Kind() != b.Kind() {
 		return false
 	}
+
 	switch a.Kind() {
 	case S, N, B:
 		return a.text == b.text

@@ -82,6 +82,7 @@ func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
 		if depth == 0 {
 			d.key = name
 		}
+
 		if name == "" {
 			s := ofInnerName
 			if depth == 0 {
@@ -89,16 +90,20 @@ func (d *decoder) fields(r *jsonx.Reader, depth int) Map {
 			}
 			d.refuseAs(s, &Error{Message: msgEmptyName})
 		}
+
 		if len(name) > MaxName {
 			d.refuse(&Error{Message: MsgLongName})
 		}
+
 		v := d.value(r, depth)
 		d.open = append(d.open, Field{name, v})
 	}
+
 	m := make(Map, len(d.open)-begin)
 	copy(m, d.open[begin:])
 	clear(d.open[begin:]) // the memory is kept, but not the values
 	d.open = d.open[:begin]
+
 	return NewMap(m...)
 }
 
@@ -110,9 +115,11 @@ func (d *decoder) value(r *jsonx.Reader, depth int) Value {
 		r.Skip()
 		return Value{}
 	}
+
 	var v Value
 	types := 0
 	r.Object()
+
 	for name, ok := r.Key(); ok; name, ok = r.Key() {
 		kind := KindOf(name)
 		if kind == 0 {
@@ -125,6 +132,7 @@ func (d *decoder) value(r *jsonx.Reader, depth int) Value {
 		v = d.member(r, kind, depth)
 		types++
 	}
+
 	switch {
 	case types == 1:
 		return v
@@ -159,10 +167,12 @@ func (d *decoder) member(r *jsonx.Reader, kind Kind, depth int) Value {
 	case M:
 		return MapOf(d.fields(r, depth+1))
 	}
+
 	v, err := newSet(kind, d.elements(r, kind))
 	if r.Err() == nil {
 		d.refuseIf(err)
 	}
+
 	return v
 }
 
@@ -186,6 +196,7 @@ func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
 	var refused error
 	look := manyElements
 	r.Array()
+
 	for r.More() {
 		elem := element(r, kind)
 		if refused == nil {

@@ -11,6 +11,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	if !v.Valid() {
 		return append(dst, "{}"...)
 	}
+
 	dst = append(dst, '{', '"')
 	dst = append(dst, v.Kind().String()...)
 	dst = append(dst, '"', ':')
@@ -32,6 +33,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	default:
 		dst = appendSet(dst, v.Kind(), v.held.set)
 	}
+
 	return append(dst, '}')
 }
 

@@ -94,12 +94,14 @@ func duplicates(kind Kind, elems []string) *Error {
 	if kind == NS {
 		return &Error{Message: msgInvalid + msgNSDuplicates + ".", Older: msgNSDuplicates}
 	}
+
 	between, end := ", ", "] contains duplicates."
 	sent, ordered := elems, orderedToRepeat(elems)
 	if kind == BS {
 		between, end = ",", "]of type BS contains duplicates."
 		sent, ordered = encoded(sent), encoded(ordered)
 	}
+
 	for i, e := range ordered {
 		ordered[i] = strconv.Quote(e)
 	}

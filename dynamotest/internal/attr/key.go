@@ -57,13 +57,16 @@ func appendNumber(dst []byte, canonical string) []byte {
 	if d.digits == "" {
 		return append(dst, classZero)
 	}
+
 	class := byte(classPositive)
 	if d.neg {
 		class = classNegative
 	}
+
 	dst = append(dst, class)
 	start := len(dst)
 	dst = append(dst, byte(d.exp-minExp)) // 0 … 255: the range of exponents fits exactly
+
 	for i := 0; i < len(d.digits); i += 2 {
 		pair := (d.digits[i] - '0') * 10
 		if i+1 < len(d.digits) {
@@ -71,11 +74,13 @@ func appendNumber(dst []byte, canonical string) []byte {
 		}
 		dst = append(dst, pair+1)
 	}
+
 	dst = append(dst, 0)
 	if d.neg {
 		for i := start; i < len(dst); i++ {
 			dst[i] = ^dst[i]
 		}
 	}
+
 	return dst
 }

@@ -23,6 +23,7 @@ func NewMap(fields ...Field) Map {
 	if !slices.IsSortedFunc(m, byName) {
 		slices.SortStableFunc(m, byName)
 	}
+
 	unique := m[:0]
 	for i, f := range m {
 		if i+1 < len(m) && m[i+1].Name == f.Name {
@@ -30,6 +31,7 @@ func NewMap(fields ...Field) Map {
 		}
 		unique = append(unique, f)
 	}
+
 	return unique
 }
 
@@ -54,10 +56,12 @@ func (m Map) Get(name string) (Value, bool) {
 		}
 		return Value{}, false
 	}
+
 	i, ok := m.Find(name)
 	if !ok {
 		return Value{}, false
 	}
+
 	return m[i].Value, true
 }
 

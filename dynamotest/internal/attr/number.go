@@ -66,6 +66,7 @@ func parseDecimal(text string) (decimal, error) {
 		d.neg = rest[0] == '-'
 		rest = rest[1:]
 	}
+
 	n := countDigits(rest)
 	whole, rest := rest[:n], rest[n:]
 	fraction := ""
@@ -74,15 +75,18 @@ func parseDecimal(text string) (decimal, error) {
 		n = countDigits(rest)
 		fraction, rest = rest[:n], rest[n:]
 	}
+
 	shift, ok := parseExponent(rest)
 	if !ok || whole == "" && fraction == "" {
 		return decimal{}, notNumeric(text)
 	}
+
 	d.set(whole, fraction, shift)
 	judged, zero := d, d.digits == ""
 	if zero { // the newer code also checks its exponent
 		judged = decimal{digits: "0", exp: shift - int64(len(fraction)) + 1}
 	}
+
 	if wrong := judged.check(); wrong != nil {
 		wrong.Older = olderRange(text, judged.exp, shift, int64(len(fraction)))
 		wrong.Taken = zero && readByOlder(shift, int64(len(fraction)))
@@ -143,6 +147,7 @@ func (d *decimal) set(whole, fraction string, shift int64) {
 			d.digits = strings.TrimRight(whole, "0")
 		}
 	}
+
 	if d.digits == "" {
 		*d = decimal{}
 	}
@@ -167,10 +172,12 @@ func (d decimal) String() string {
 	if n == 0 {
 		return "0"
 	}
+
 	buf := make([]byte, 0, 8+max(n, exp, n-exp))
 	if d.neg {
 		buf = append(buf, '-')
 	}
+
 	switch {
 	case exp <= 0:
 		buf = append(buf, '0', '.')

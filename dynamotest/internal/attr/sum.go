@@ -20,10 +20,12 @@ func sum(a, b string, minus bool) (Value, error) {
 		}
 		return Int(x + y), nil
 	}
+
 	x, y := split(a), split(b)
 	if minus {
 		y.neg = !y.neg
 	}
+
 	// In units of 10^low both are integers. They have fewer than 300 digits,
 	// because both exponents are in range.
 	low := min(x.exp-int64(len(x.digits)), y.exp-int64(len(y.digits)))
@@ -32,6 +34,7 @@ func sum(a, b string, minus bool) (Value, error) {
 	digits, neg := strings.CutPrefix(total.String(), "-")
 	d := decimal{neg: neg}
 	d.set(digits, "", low)
+
 	if err := d.check(); err != nil {
 		if err.Error() == msgPrecision {
 			err = &Error{Message: msgOverflow} // DynamoDB's text for a sum with too many digits

@@ -126,6 +126,7 @@ func newSet(kind Kind, elems []string) (Value, error) {
 	if len(elems) == 0 {
 		return Value{}, &Error{Message: emptySet(kind)}
 	}
+
 	set := slices.Clone(elems)
 	var taken error // returned with the set
 	if kind == NS {
@@ -139,12 +140,14 @@ func newSet(kind Kind, elems []string) (Value, error) {
 			set[i] = canonical
 		}
 	}
+
 	slices.SortFunc(set, elementOrder(kind))
 	for i := 1; i < len(set); i++ {
 		if set[i] == set[i-1] {
 			return Value{}, duplicates(kind, elems)
 		}
 	}
+
 	return Value{held: &content{kind: kind, set: set}}, taken
 }
 

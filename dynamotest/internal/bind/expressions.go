@@ -36,12 +36,15 @@ func (c *cache[T]) get(src string, parse func(string) (T, error)) (T, error) {
 	if ok {
 		return p.value, p.err
 	}
+
 	p.value, p.err = parse(src)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	if c.entries == nil || len(c.entries) >= maxCached {
 		c.entries = make(map[string]parsed[T])
 	}
+
 	c.entries[strings.Clone(src)] = p
 	return p.value, p.err
 }
@@ -98,16 +101,19 @@ func (s *Sources) Bind(e *api.Expressions) (expr.Bound, *api.Error) {
 			return b, o.Err
 		}
 	}
+
 	if err := checkPlaceholders(e); err != nil {
 		return b, err
 	}
 	if !s.any() {
 		return b, nil
 	}
+
 	params, err := expr.NewParams(e.Names.Value, e.Values.Map)
 	if err != nil {
 		return b, api.Wrong(err)
 	}
+
 	last, err := s.bind(params, &b)
 	if err != nil {
 		return b, api.Wrong(err)
@@ -118,6 +124,7 @@ func (s *Sources) Bind(e *api.Expressions) (expr.Bound, *api.Error) {
 	if last != nil {
 		return b, api.Wrong(last)
 	}
+
 	return b, nil
 }
 
@@ -128,6 +135,7 @@ func checkPlaceholders(e *api.Expressions) *api.Error {
 	case e.Values.Set && e.Values.Err == nil && len(e.Values.Map) == 0:
 		return api.Invalid("ExpressionAttributeValues must not be empty")
 	}
+
 	if err := e.Values.Err; err != nil {
 		var wrong *attr.Error
 		if errors.As(err, &wrong) && wrong.Key == "" {
@@ -163,6 +171,7 @@ func (s *Sources) refuseMixed(older []string) *api.Error {
 	if !s.Keys.Set && slices.Equal(older, []string{expr.KeyConditions}) {
 		return nil
 	}
+
 	var newer []string
 	for _, e := range []struct {
 		name string
@@ -178,6 +187,7 @@ func (s *Sources) refuseMixed(older []string) *api.Error {
 			newer = append(newer, e.name)
 		}
 	}
+
 	if newer == nil {
 		return nil
 	}
@@ -198,18 +208,22 @@ func (s *Sources) bind(params *expr.Params, b *expr.Bound) (last *expr.Error, er
 	if s.Update.Set {
 		b.Change, err = bound(&updates, s.Update.Value, expr.ParseUpdate, (*expr.Update).Bind, params)
 	}
+
 	if s.Condition.Set && err == nil {
 		b.Condition, err = bound(&conditions, s.Condition.Value, parseCondition, (*expr.Condition).Bind, params)
 	}
+
 	if s.Keys.Set && err == nil {
 		b.Keys, err = bound(&keyConditions, s.Keys.Value, expr.ParseKeyCondition, (*expr.KeyCondition).Bind, params)
 		if wrong, ok := err.(*expr.Error); ok && wrong.Last {
 			last, err = wrong, nil
 		}
 	}
+
 	if s.Filter.Set && err == nil {
 		b.Filter, err = bound(&filters, s.Filter.Value, parseFilter, (*expr.Condition).Bind, params)
 	}
+
 	if s.Projection.Set && err == nil {
 		b.Selection, err = bound(&projections, s.Projection.Value, expr.ParseProjection, (*expr.Projection).Bind, params)
 	}

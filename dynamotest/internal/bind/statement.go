@@ -15,18 +15,22 @@ func Statement(s *api.Statement, table func(*partiql.Statement) *api.Error) (*pa
 	if s.ParametersErr != nil {
 		return nil, api.Wrong(s.ParametersErr)
 	}
+
 	stmt, err := statements.get(s.Text.Value, partiql.Parse)
 	if err != nil {
 		return nil, api.Wrong(err)
 	}
+
 	if table != nil {
 		if err := table(stmt); err != nil {
 			return nil, err
 		}
 	}
+
 	b, err := stmt.Bind(s.Parameters)
 	if err != nil {
 		return nil, api.Wrong(err)
 	}
+
 	return b, nil
 }

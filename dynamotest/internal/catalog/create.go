@@ -26,6 +26,7 @@ func Create(req *api.CreateTable, arn string) (Table, *api.Error) {
 	if err := checkCreate(req); err != nil {
 		return Table{}, err
 	}
+
 	onDemand := req.Billing.Value == onDemandMode
 	t := Table{
 		Name:       req.TableName.Value,
@@ -42,9 +43,11 @@ func Create(req *api.CreateTable, arn string) (Table, *api.Error) {
 		Encryption: req.Encryption,
 		Tags:       req.Tags,
 	}
+
 	for i := range req.Local {
 		t.Indexes = append(t.Indexes, t.newIndex(&req.Local[i], req.Attributes, true))
 	}
+
 	for i := range req.Global {
 		t.Indexes = append(t.Indexes, t.newIndex(&req.Global[i], req.Attributes, false))
 	}
@@ -78,17 +81,20 @@ func checkCreate(req *api.CreateTable) *api.Error {
 	if len(req.Global) > maxGlobal {
 		return api.InvalidParameter("GlobalSecondaryIndex count exceeds the per-table limit of %d", maxGlobal)
 	}
+
 	for i := range req.Global {
 		if err := checkGlobal(&req.Global[i], req.Attributes, provisioned); err != nil {
 			return err
 		}
 	}
+
 	if err := checkIndexNames(req); err != nil {
 		return err
 	}
 	if err := checkUnused(req); err != nil {
 		return err
 	}
+
 	return checkNewTags(req.Tags)
 }
 
@@ -154,6 +160,7 @@ func checkKey(key []api.KeyElement, attributes []api.AttributeDefinition, global
 	if err := checkTwice(key, global); err != nil {
 		return err
 	}
+
 	for i, el := range key {
 		switch {
 		case i == 0 && el.Type != api.Hash:
@@ -214,6 +221,7 @@ func checkLocal(req *api.CreateTable) *api.Error {
 	if len(req.Local) > maxLocal {
 		return api.InvalidParameter("Number of LocalSecondaryIndexes exceeds per-table limit of %d", maxLocal)
 	}
+
 	for i := range req.Local {
 		x := &req.Local[i]
 		if err := checkKey(x.Key, req.Attributes, false); err != nil {
@@ -241,6 +249,7 @@ func checkGlobal(x *api.Index, attributes []api.AttributeDefinition, provisioned
 	if err := checkKey(x.Key, attributes, true); err != nil {
 		return err
 	}
+
 	k := keyOf(x.Key, attributes)
 	const tooMany = "The KeySchema exceeds the maximum allowed number of %s key attributes"
 	switch {
@@ -249,9 +258,11 @@ func checkGlobal(x *api.Index, attributes []api.AttributeDefinition, provisioned
 	case len(k.Range) > maxParts:
 		return api.InvalidParameter(tooMany, api.Range)
 	}
+
 	if err := checkProjection(x); err != nil {
 		return err
 	}
+
 	switch {
 	case provisioned && !x.Throughput.Set:
 		return api.InvalidParameter("ProvisionedThroughput is not specified for index: %s", x.Name)
@@ -271,6 +282,7 @@ func checkProjection(x *api.Index) *api.Error {
 	case p.Type.Value != "INCLUDE" && p.IncludeAt:
 		return api.InvalidParameter("ProjectionType is %s, but NonKeyAttributes is specified", p.Type.Value)
 	}
+
 	for i, name := range p.Include {
 		if slices.Contains(p.Include[:i], name) {
 			return api.InvalidParameter("Duplicate element in NonKeyAttributes: %s", name)
@@ -297,21 +309,25 @@ func checkUnused(req *api.CreateTable) *api.Error {
 	for _, x := range slices.Concat(req.Local, req.Global) {
 		keys = append(keys, x.Key)
 	}
+
 	for _, key := range keys {
 		for _, el := range key {
 			used[el.Name] = true
 		}
 	}
+
 	switch {
 	case len(used) == len(req.Attributes):
 		return nil
 	case len(keys) == 1:
 		return api.InvalidParameter("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions")
 	}
+
 	names := make([]string, 0, len(used))
 	for name := range used {
 		names = append(names, name)
 	}
+
 	slices.Sort(names)
 	return api.InvalidParameter("Some AttributeDefinitions are not used. AttributeDefinitions: %s, keys used: [%s]", definedNames(req.Attributes), strings.Join(names, ", "))
 }

@@ -15,22 +15,28 @@ func (t *Table) Define(w *api.Writer, view string) {
 	case t.BillingSet: // it was once on demand
 		w.Text("BillingMode", provisionedMode)
 	}
+
 	if !t.OnDemand {
 		defineThroughput(w, t.Throughput)
 	}
+
 	t.defineIndexes(w, "LocalSecondaryIndexes", true)
 	t.defineIndexes(w, "GlobalSecondaryIndexes", false)
 	defineLimits(w, t.Maximum, t.Warm)
+
 	if t.Protected {
 		w.Bool("DeletionProtectionEnabled", true)
 	}
+
 	if t.Class != "" {
 		w.Text("TableClass", t.Class)
 	}
+
 	t.defineEncryption(w)
 	if len(t.Tags) > 0 {
 		t.WriteTags(w)
 	}
+
 	if view != "" {
 		writeStream(w, view)
 	}

@@ -39,20 +39,25 @@ func (t *Table) Describe(w *api.Writer, now *State) {
 	w.Text("TableArn", t.ARN)
 	w.Text("TableId", t.ID)
 	w.Text("TableStatus", now.Status)
+
 	if whole {
 		w.Time("CreationDateTime", t.Created)
 	}
+
 	w.Int("ItemCount", int64(now.Held.Items))
 	w.Int("TableSizeBytes", now.Held.Bytes)
 	if whole {
 		t.writeKey(w)
 	}
+
 	describeThroughput(w, t.Throughput)
 	t.describeBilling(w)
 	w.Bool("DeletionProtectionEnabled", t.Protected)
+
 	if t.Class != "" {
 		w.Object("TableClassSummary", func() { w.Text("TableClass", t.Class) })
 	}
+
 	t.describeEncryption(w)
 	describeMaximum(w, t.Maximum)
 	t.describeWarm(w, t.Warm, t.Throughput)
@@ -60,6 +65,7 @@ func (t *Table) Describe(w *api.Writer, now *State) {
 	if !whole {
 		return
 	}
+
 	t.describeIndexes(w, "LocalSecondaryIndexes", true, now.Indexes)
 	t.describeIndexes(w, "GlobalSecondaryIndexes", false, now.Indexes)
 }
@@ -147,6 +153,7 @@ func (t *Table) describeIndexes(w *api.Writer, member string, local bool, held [
 		if local {
 			return
 		}
+
 		w.Text("IndexStatus", "ACTIVE")
 		describeThroughput(w, x.Throughput)
 		describeMaximum(w, x.Maximum)
@@ -169,6 +176,7 @@ func (t *Table) eachIndex(w *api.Writer, member string, local bool, members func
 		}
 		w.Element(func() { members(i) })
 	}
+
 	if found {
 		w.Close(']')
 	}

@@ -23,6 +23,7 @@ func (t Table) Expiring(req *api.UpdateTimeToLive) (Table, *api.Error) {
 	default:
 		t.TTL = ""
 	}
+
 	return t, nil
 }
 

@@ -138,6 +138,7 @@ func (x *Index) CheckUpdated(item attr.Map) *api.Error {
 	if x.CheckItem(item) == nil {
 		return nil
 	}
+
 	const updated = "The update expression attempted to update "
 	for p := range x.Key.All() {
 		v, ok := item.Get(p.Name)
@@ -150,5 +151,6 @@ func (x *Index) CheckUpdated(item attr.Map) *api.Error {
 				"The AttributeValue for a key attribute cannot contain an empty %s value.", keys.KindName(p.Kind)))
 		}
 	}
+
 	return api.Invalid(updated + "the secondary index key beyond allowed size limits")
 }

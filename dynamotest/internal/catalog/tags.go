@@ -42,6 +42,7 @@ func (t Table) Tagged(more []api.Tag) (Table, *api.Error) {
 	if err := checkKeys(more); err != nil {
 		return t, err
 	}
+
 	tags := slices.Clone(t.Tags)
 	for _, tag := range more {
 		i := slices.IndexFunc(tags, func(have api.Tag) bool { return have.Key == tag.Key })
@@ -51,9 +52,11 @@ func (t Table) Tagged(more []api.Tag) (Table, *api.Error) {
 			tags = append(tags, tag)
 		}
 	}
+
 	if err := CheckTags(len(tags)); err != nil {
 		return t, err
 	}
+
 	t.Tags = tags
 	return t, nil
 }

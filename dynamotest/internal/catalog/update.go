@@ -38,12 +38,15 @@ func checkIndexUpdates(updates []api.IndexUpdate) *api.Error {
 		if u.Update != nil {
 			name, actions = u.Update.Name, actions+1
 		}
+
 		if u.Create != nil {
 			name, actions = u.Create.Name, actions+1
 		}
+
 		if u.Delete.Set {
 			name, actions = u.Delete.Value, actions+1
 		}
+
 		switch {
 		case actions == 0:
 			return api.InvalidParameter("One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null")
@@ -52,8 +55,10 @@ func checkIndexUpdates(updates []api.IndexUpdate) *api.Error {
 		case seen[name]:
 			return api.InvalidParameter("Only one global secondary index update per index is allowed simultaneously. Index: %s", name)
 		}
+
 		seen[name] = true
 	}
+
 	return nil
 }
 
@@ -64,6 +69,7 @@ func (t Table) Updated(req *api.UpdateTable, streaming bool) (Table, *api.Error)
 	if err := checkOnline(req.Indexes); err != nil {
 		return t, err
 	}
+
 	out, err := t.changedSettings(req)
 	if err != nil {
 		return t, err
@@ -77,6 +83,7 @@ func (t Table) Updated(req *api.UpdateTable, streaming bool) (Table, *api.Error)
 	if err := t.checkStream(req.Stream, streaming); err != nil {
 		return t, err
 	}
+
 	return out, nil
 }
 
@@ -116,6 +123,7 @@ func (t Table) changedSettings(req *api.UpdateTable) (Table, *api.Error) {
 	if onDemand := req.Billing.Value == onDemandMode; req.Billing.Set && onDemand != out.OnDemand {
 		out.OnDemand, out.BillingSet = onDemand, true
 	}
+
 	switch {
 	case out.OnDemand && req.Throughput.Set:
 		return t, api.InvalidParameter("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
@@ -128,17 +136,21 @@ func (t Table) changedSettings(req *api.UpdateTable) (Table, *api.Error) {
 	case req.Throughput.Set:
 		out.Throughput = req.Throughput.Value
 	}
+
 	if req.OnDemand.Set {
 		out.Maximum = req.OnDemand
 	}
+
 	if req.Warm.Set {
 		out.Warm = req.Warm
 	}
+
 	out.Protected = req.Protected.Or(out.Protected)
 	out.Class = req.Class.Or(out.Class)
 	if req.Encryption.Set {
 		out.Encryption = req.Encryption
 	}
+
 	attributes, err := t.changedAttributes(req)
 	out.Attributes = attributes
 	return out, err

@@ -38,6 +38,7 @@ func (t *Table) changedIndexes(req *api.UpdateTable, onDemand bool) ([]Index, *a
 			}
 		}
 	}
+
 	return billed(indexes, onDemand)
 }
 
@@ -58,12 +59,14 @@ func (t *Table) addedIndex(def *api.Index, attributes []api.AttributeDefinition,
 	if err := checkGlobal(def, attributes, !onDemand); err != nil {
 		return Index{}, err
 	}
+
 	global := 0
 	for i := range t.Indexes {
 		if !t.Indexes[i].Local {
 			global++
 		}
 	}
+
 	if global >= maxGlobal {
 		return Index{}, &api.Error{Code: api.LimitExceeded, Message: "GlobalSecondaryIndex count exceeds the per-table limit of 20"}
 	}
@@ -123,9 +126,11 @@ func (x Index) changed(u *api.Index) (Index, *api.Error) {
 	case u.Throughput.Set:
 		x.Throughput = u.Throughput.Value
 	}
+
 	if u.OnDemand.Set {
 		x.Maximum = u.OnDemand
 	}
+
 	if u.Warm.Set {
 		x.Warm = u.Warm
 	}

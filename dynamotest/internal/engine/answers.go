@@ -66,6 +66,7 @@ func (e *Engine) Throttled(call *Call, hit []bool, how Throttling) *api.Error {
 			errs[i] = e.ThrottledTarget(call.Targets[i], how)
 		}
 	}
+
 	switch {
 	case op.Has(api.Transaction):
 		return throughput.Cancelled(errs)
@@ -81,6 +82,7 @@ func (e *Engine) ThrottledTarget(about target.Target, how Throttling) *api.Error
 	if !about.Read {
 		about.Index = how.Index
 	}
+
 	var on throughput.Resource
 	e.mu.RLock()
 	if t := e.tables[about.Table]; t != nil {
@@ -88,11 +90,13 @@ func (e *Engine) ThrottledTarget(about target.Target, how Throttling) *api.Error
 		x := t.index(about.Index)
 		on.Index = x != nil && !x.Local
 	}
+
 	e.mu.RUnlock()
 	on.Written = !about.Read
 	if about.Table != "" {
 		on.ARN = e.tableARN(about.Table)
 	}
+
 	if on.Index {
 		on.ARN += "/index/" + about.Index
 	}

@@ -31,12 +31,14 @@ func (e *Engine) batchGetItem(call *Call, req *api.BatchGetItem) (reply, *api.Er
 	if err != nil {
 		return nil, err
 	}
+
 	e.mu.RLock()
 	tables, cost, err := e.readBatch(call, req, reads)
 	e.mu.RUnlock()
 	if err != nil {
 		return nil, err
 	}
+
 	call.Cost = cost
 	report := capacity.ReportOf(req.ReturnCapacity, cost)
 	return func(w *api.Writer) {
@@ -69,6 +71,7 @@ func prepareBatch(req *api.BatchGetItem) ([][]*read, *api.Error) {
 		older = older || t.Older != nil
 		newer = newer || t.Projection.Set
 	}
+
 	if older && newer {
 		return nil, bind.Mixed([]string{expr.AttributesToGet}, []string{expr.ProjectionExpression})
 	}
@@ -101,10 +104,12 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 	if err := e.checkBatch(reads); err != nil {
 		return nil, nil, err
 	}
+
 	var cost capacity.Cost
 	var throttled []*api.Error
 	out := make([]itemsOf, len(reads))
 	bytes, nth := 0, 0
+
 	for i := range reads {
 		out[i].request = &req.Tables[i]
 		at := capacity.RateOf(req.Tables[i].ConsistentRead.Value)
@@ -112,21 +117,25 @@ func (e *Engine) readBatch(call *Call, req *api.BatchGetItem, reads [][]*read) (
 			t, rec, _ := e.get(r)
 			refused := call.refusal(nth) != nil
 			nth++
+
 			if e.throughput != nil && !refused {
 				if err := e.throughput.Admit([]throughput.Demand{r.demand(t, at.Cost(sizeOf(rec)))}); err != nil {
 					refused, throttled = true, append(throttled, err)
 				}
 			}
+
 			if bytes += sizeOf(rec); bytes > maxReply || refused {
 				out[i].left = append(out[i].left, r.key.Map)
 				continue
 			}
+
 			cost.Add(capacity.Consumed{Table: t.name, Base: at.Cost(sizeOf(rec))})
 			if rec != nil {
 				out[i].read, out[i].records = r, append(out[i].records, rec)
 			}
 		}
 	}
+
 	if err := throughput.Joined(throttled); err != nil && len(cost) == 0 { // nothing was read
 		return nil, nil, err
 	}
@@ -152,18 +161,22 @@ func writeUnread(w *api.Writer, tables []itemsOf) {
 			if len(t.left) == 0 {
 				continue
 			}
+
 			w.Object(t.request.Table, func() {
 				w.Array("Keys", func() {
 					for _, key := range t.left {
 						w.ItemElement(key)
 					}
 				})
+
 				if t.request.ConsistentRead.Set {
 					w.Bool("ConsistentRead", t.request.ConsistentRead.Value)
 				}
+
 				if t.request.Projection.Set {
 					w.Text("ProjectionExpression", t.request.Projection.Value)
 				}
+
 				if o := t.request.Older; o != nil {
 					w.Array(expr.AttributesToGet, func() {
 						for _, name := range o.Attributes {
@@ -171,6 +184,7 @@ func writeUnread(w *api.Writer, tables []itemsOf) {
 						}
 					})
 				}
+
 				if names := t.request.Names; names.Set {
 					w.Object("ExpressionAttributeNames", func() {
 						for _, placeholder := range slices.Sorted(maps.Keys(names.Value)) {
@@ -200,13 +214,16 @@ func (e *Engine) batchWriteItem(call *Call, req *api.BatchWriteItem) (reply, *ap
 			writes = append(writes, prepared)
 		}
 	}
+
 	changes, left, err := e.applyEach(call, writes)
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range changes {
 		call.Cost.Add(changes[i].cost)
 	}
+
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return func(w *api.Writer) {
 		w.Object("UnprocessedItems", func() { writeLeft(w, left) })
@@ -234,11 +251,13 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 	if i := slices.IndexFunc(p.errs, func(err *api.Error) bool { return err != nil }); i >= 0 {
 		return nil, nil, true, p.errs[i]
 	}
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.current(p.located()...) {
 		return nil, nil, false, nil
 	}
+
 	kept := make([]*write, 0, len(writes))
 	for i, w := range writes {
 		if call.refusal(i) != nil {
@@ -248,6 +267,7 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 		changes = append(changes, p.changes[i])
 		kept = append(kept, w)
 	}
+
 	if e.throughput != nil {
 		var throttled *api.Error
 		if changes, kept, throttled = e.admitEach(kept, changes); throttled != nil && len(changes) == 0 {
@@ -256,6 +276,7 @@ func (e *Engine) tryEach(call *Call, writes []*write) (changes []change, left []
 		left = append(left, kept...)
 		slices.SortStableFunc(left, func(a, b *write) int { return slices.Index(writes, a) - slices.Index(writes, b) })
 	}
+
 	e.commit(e.now(), pointers(changes))
 	return changes, left, true, nil
 }
@@ -285,6 +306,7 @@ func writeCollections(w *api.Writer, asked api.Opt[string], changes []change) {
 	if asked.Value != "SIZE" {
 		return
 	}
+
 	var tables []string
 	keys := map[string][]attr.Map{}
 	for i := range changes {
@@ -298,6 +320,7 @@ func writeCollections(w *api.Writer, asked api.Opt[string], changes []change) {
 		}
 		keys[name] = append(keys[name], key)
 	}
+
 	w.Object("ItemCollectionMetrics", func() {
 		for _, name := range tables {
 			w.Array(name, func() {

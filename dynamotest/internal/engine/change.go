@@ -111,10 +111,12 @@ func (c *change) commit(at time.Time) {
 	if c.old == nil && c.new == nil || c.old == c.new {
 		return
 	}
+
 	c.table.items.put(c.key, c.new)
 	for _, b := range c.table.builds {
 		b.miss(c.old, c.new)
 	}
+
 	for _, en := range c.entries {
 		if en.old != nil && (en.new == nil || en.oldKey != en.newKey) {
 			en.index.items.put(en.oldKey, nil)
@@ -123,6 +125,7 @@ func (c *change) commit(at time.Time) {
 			en.index.items.put(en.newKey, en.new)
 		}
 	}
+
 	c.table.stream.Add(stream.Change{Old: itemOf(c.old), New: itemOf(c.new), Expired: c.expired}, at)
 }
 

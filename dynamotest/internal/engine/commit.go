@@ -48,9 +48,11 @@ func (e *Engine) logChanges(at time.Time, changes []*change) {
 	if len(changes) == 0 {
 		return
 	}
+
 	total, expired := int64(0), false
 	pieces := make([][]byte, 0, 2*len(changes)+1)
 	before := append(journal.AppendStart(nil, at), `,"Changes":[`...)
+
 	for _, c := range changes {
 		if c.encoded == nil {
 			c.encode()
@@ -60,10 +62,12 @@ func (e *Engine) logChanges(at time.Time, changes []*change) {
 		total += weight(c.new)
 		expired = expired || c.expired
 	}
+
 	end := "]" + journal.EntryEnd
 	if expired {
 		end = `],"Expired":true` + journal.EntryEnd
 	}
+
 	e.journal.Append(total, append(pieces, []byte(end))...)
 }
 

@@ -13,16 +13,19 @@ func (e *Engine) createTable(call *Call, req *api.CreateTable) (reply, *api.Erro
 	if err != nil {
 		return nil, err
 	}
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.tables[def.Name] != nil {
 		return nil, &api.Error{Code: api.ResourceInUse, Message: "Table already exists: " + def.Name}
 	}
+
 	e.serial++
 	t := newTable(def.Made(tableID(e.serial), e.at(call)))
 	e.place(t)
 	e.changeStream(t, req.Stream, t.def.Created)
 	e.logRequest(call, t.def.Created)
+
 	return e.description("TableDescription", t, "ACTIVE"), nil
 }
 
@@ -46,10 +49,12 @@ func (e *Engine) deleteTable(call *Call, req *api.DeleteTable) (reply, *api.Erro
 	if t.def.Protected {
 		return nil, api.Invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
 	}
+
 	delete(e.tables, t.name)
 	now := e.at(call)
 	t.stream.Close(now)
 	e.logRequest(call, now)
+
 	return e.description("TableDescription", t, catalog.Deleting), nil
 }
 
@@ -70,6 +75,7 @@ func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error)
 	e.mu.RLock()
 	names := e.names()
 	e.mu.RUnlock()
+
 	if start := req.Start; start.Set {
 		i, found := slices.BinarySearch(names, start.Value)
 		if found {
@@ -77,6 +83,7 @@ func (e *Engine) listTables(call *Call, req *api.ListTables) (reply, *api.Error)
 		}
 		names = names[i:]
 	}
+
 	most := int(req.Limit.Or(listed))
 	return func(w *api.Writer) {
 		w.Array("TableNames", func() {

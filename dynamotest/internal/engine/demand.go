@@ -64,6 +64,7 @@ func (e *Engine) admitEach(writes []*write, changes []change) (done []change, le
 	for i := range writes {
 		groups[i] = changes[i].demands(writes[i], 1)
 	}
+
 	errs := e.throughput.AdmitEach(groups)
 	for i := range writes {
 		if errs[i] != nil {
@@ -72,5 +73,6 @@ func (e *Engine) admitEach(writes []*write, changes []change) (done []change, le
 			done = append(done, changes[i])
 		}
 	}
+
 	return done, left, throughput.Joined(errs)
 }

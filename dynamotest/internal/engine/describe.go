@@ -41,6 +41,7 @@ func (e *Engine) updateTimeToLive(call *Call, req *api.UpdateTimeToLive) (reply,
 	if t.def, err = t.def.Expiring(req); err != nil {
 		return nil, err
 	}
+
 	e.logRequest(call, e.at(call))
 	return func(w *api.Writer) {
 		w.Object("TimeToLiveSpecification", func() {

@@ -29,6 +29,7 @@ func (e *Engine) ExpireTTL() int {
 	defer end()
 	defer func() { _ = e.journal.Settle() }() // a failure stays, and the next request gets it
 	now, deleted := e.now(), 0
+
 	for _, s := range e.sweeps() {
 		for expired := range slices.Chunk(s.expired(now), sweptAtOnce) {
 			deleted += e.expire(s, expired)
@@ -72,6 +73,7 @@ func (e *Engine) expire(s sweep, expired []change) int {
 	if e.tables[s.table.name] != s.table || s.table.def.TTL != s.attribute {
 		return 0
 	}
+
 	var changes []*change
 	for i := range expired {
 		c := &expired[i]
@@ -81,6 +83,7 @@ func (e *Engine) expire(s sweep, expired []change) int {
 			changes = append(changes, c)
 		}
 	}
+
 	e.commit(e.now(), changes)
 	return len(changes)
 }

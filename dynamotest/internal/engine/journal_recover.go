@@ -45,6 +45,7 @@ func (e *Engine) redo(r *journal.Reader, entries []byte) (weight int64, err erro
 		}
 		weight += entry.weight()
 	}
+
 	r.End()
 	return weight, r.Err()
 }
@@ -68,6 +69,7 @@ func (e *Engine) redoEntry(entry *journalled) error {
 	case entry.serial > 0:
 		e.serial = entry.serial
 	}
+
 	for _, c := range entry.changes {
 		if err := e.redoChange(c, entry); err != nil {
 			return err
@@ -86,10 +88,12 @@ func (entry *journalled) weight() int64 {
 	case entry.token != "":
 		return weight(nil)
 	}
+
 	total := int64(0)
 	for _, c := range entry.changes {
 		total += weight(nil) + int64(c.put.Size())
 	}
+
 	return total
 }
 
@@ -101,19 +105,23 @@ func (e *Engine) redoChange(of journalledChange, entry *journalled) error {
 	if of.put == nil && of.delete == nil {
 		return nil // earlier versions wrote this for deletes of missing items
 	}
+
 	item := of.put
 	if item == nil {
 		item = of.delete
 	}
+
 	key, ok := t.key.Key(item)
 	if !ok {
 		return fmt.Errorf("a change of table %s without its key", of.table)
 	}
+
 	c := change{table: t, key: string(key), expired: entry.expired}
 	c.read()
 	if of.put != nil {
 		c.new = newRecord(of.put)
 	}
+
 	c.planUnchecked()
 	e.commit(entry.at, []*change{&c})
 	return nil
@@ -149,6 +157,7 @@ func readEntry(r *journal.Reader) *journalled {
 			r.Unknown(name)
 		}
 	})
+
 	return &entry
 }
 

@@ -30,15 +30,18 @@ func (s *state) write(out *journal.Lines) {
 			})
 		}
 	}
+
 	s.streams.Write(out, func(st *stream.Stream) bool {
 		t := s.tables[st.Table]
 		return t != nil && t.stream == st
 	})
+
 	for _, spent := range s.tokens.queue {
 		if payload, ok := s.tokens.spent.Get(spent.token); ok {
 			out.Add(spent.until.Add(-tokenLife), func(w *api.Writer) { writeSpent(w, spent.token, payload) })
 		}
 	}
+
 	out.Add(time.Unix(0, 0), func(w *api.Writer) { w.Int("Serial", s.serial) })
 }
 
@@ -90,6 +93,7 @@ func readTableState(r *journal.Reader) *tableState {
 			r.Unknown(name)
 		}
 	})
+
 	return &s
 }
 

@@ -89,10 +89,12 @@ func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (
 			res = Result{Err: &api.Error{Code: api.InternalServerError, Message: fmt.Sprintf("internal error in %s: %v", name, p)}}
 		}
 	}()
+
 	op := operations[name]
 	if op == nil {
 		return Result{Err: api.Unknown(name)}
 	}
+
 	rep, err := e.perform(ctx, op, call, body)
 	if err != nil {
 		return Result{Err: op.Told(err), Cost: call.Cost}
@@ -100,18 +102,22 @@ func (e *Engine) DoInto(ctx context.Context, name string, body, buffer []byte) (
 	if rep == nil {
 		return Result{Cost: call.Cost}
 	}
+
 	if isLong(call.Cost) {
 		e.writing.Lock()
 		defer e.writing.Unlock()
 	}
+
 	if cap(buffer) == 0 {
 		buffer = make([]byte, 0, 256)
 	}
+
 	w := &call.writer
 	w.Buf = buffer[:0]
 	w.Open('{')
 	rep(w)
 	w.Close('}')
+
 	return Result{Body: w.Buf, Cost: call.Cost}
 }
 
@@ -135,22 +141,26 @@ func (e *Engine) perform(ctx context.Context, op *operation, call *Call, body []
 	if err := api.Decode(body, req); err != nil {
 		return nil, err
 	}
+
 	call.body = body
 	hook := e.hook.Load()
 	if hook == nil || call.past {
 		return e.settled(op, call, req)
 	}
+
 	call.Targets = target.Of(req, e.keyNames)
 	call.decision = (*hook)(ctx, call)
 	if err := call.decision.Answer; err != nil {
 		return nil, err
 	}
+
 	rep, err := e.settled(op, call, req)
 	if after := call.decision.After; after != nil {
 		if late := after(err); late != nil {
 			return nil, late
 		}
 	}
+
 	return rep, err
 }
 
@@ -161,9 +171,11 @@ func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *ap
 	if e.journal == nil || call.past {
 		return op.run(e, call, req)
 	}
+
 	if op.Has(api.ChangesTable) {
 		call.encode()
 	}
+
 	end, failed := e.journal.Begin()
 	if failed != nil {
 		return nil, unsettled(failed)
@@ -173,6 +185,7 @@ func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *ap
 	if failed := e.journal.Settle(); failed != nil {
 		return nil, unsettled(failed)
 	}
+
 	return rep, err
 }
 

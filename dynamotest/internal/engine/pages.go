@@ -96,23 +96,28 @@ func (p *pager) open(e *Engine) *api.Error {
 	if err != nil {
 		return err
 	}
+
 	p.table = t
 	if e.throughput != nil {
 		p.tally = &tally{}
 	}
+
 	if err := t.def.CheckScalars(p.Nested()); err != nil {
 		return err
 	}
+
 	if !p.req.IndexName.Set {
 		p.look(e)
 		return nil
 	}
+
 	if p.index = t.index(p.req.IndexName.Value); p.index == nil {
 		return api.Invalid("The table does not have the specified index: %s", p.req.IndexName.Value)
 	}
 	if !p.index.Local && p.req.ConsistentRead {
 		return api.Invalid("Consistent reads are not supported on global secondary indexes")
 	}
+
 	p.look(e)
 	return p.checkProjected()
 }
@@ -127,9 +132,11 @@ func (p *pager) checkProjected() *api.Error {
 		}
 		p.whole = true
 	}
+
 	if p.Selection == nil {
 		return nil
 	}
+
 	lacks := slices.DeleteFunc(slices.Clone(p.Selection.Heads()), x.Holds)
 	switch {
 	case len(lacks) == 0:
@@ -138,6 +145,7 @@ func (p *pager) checkProjected() *api.Error {
 	default:
 		return api.InvalidParameter("Global secondary index %s does not project [%s]", x.Name, strings.Join(lacks, ", "))
 	}
+
 	return nil
 }
 
@@ -186,6 +194,7 @@ func (p *pager) start() (string, *api.Error) {
 	if len(given.Map) != len(p.keyNames()) {
 		return "", errStartKey
 	}
+
 	base, ok := p.table.key.Key(given.Map)
 	if !ok {
 		return "", errStartKey
@@ -196,10 +205,12 @@ func (p *pager) start() (string, *api.Error) {
 	if p.index == nil {
 		return string(base), nil
 	}
+
 	key, entry := p.index.entry(&record{item: given.Map})
 	if entry == nil {
 		return "", errStartKey
 	}
+
 	return key, nil
 }
 
@@ -218,9 +229,11 @@ func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *
 			}
 			return
 		}
+
 		if start != "" {
 			to = start
 		}
+
 		for key, rec := range p.data.Descend(to) {
 			if key < from || !yield(key, rec) {
 				return
@@ -236,30 +249,36 @@ func (p *pager) read(entries iter.Seq2[string, *record]) page {
 	limit := int(p.req.Limit.Or(0))
 	fetched := capacity.Units{}
 	at := capacity.RateOf(p.req.ConsistentRead)
+
 	for _, rec := range entries {
 		out.scanned++
 		out.bytes += rec.size
 		if p.tally != nil {
 			p.tally.count(p.schema(), rec)
 		}
+
 		if p.whole {
 			key, _ := p.table.key.Key(rec.item)
 			rec, _ = p.base.Get(string(key))
 			fetched.Add(at.Cost(rec.size))
 		}
+
 		if p.records == nil {
 			p.records = make([]*record, 0, usualPage)
 		}
+
 		p.records = append(p.records, rec)
 		if out.scanned == limit || out.bytes >= pageBytes {
 			out.last = rec.item.Pick(p.keyNames()...)
 			break
 		}
 	}
+
 	out.cost = p.cost(at.Cost(out.bytes), fetched)
 	if p.tally != nil {
 		p.tally.close(p.demand(out.cost.Sum()))
 	}
+
 	return out
 }
 
@@ -299,6 +318,7 @@ func (p *pager) reply(call *Call, pg page) reply {
 	call.Cost = capacity.Cost{pg.cost}
 	report := capacity.ReportOf(p.req.ReturnCapacity, call.Cost)
 	p.judge()
+
 	return func(w *api.Writer) {
 		if p.req.Select.Value != selectCount {
 			if p.Filter == nil && p.Selection == nil {

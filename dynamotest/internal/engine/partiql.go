@@ -34,6 +34,7 @@ func (e *Engine) refuses(stmt *partiql.Statement) *api.Error {
 	if stmt.Index == "" {
 		return nil
 	}
+
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	t, err := e.tableNamed(stmt.Table)
@@ -43,6 +44,7 @@ func (e *Engine) refuses(stmt *partiql.Statement) *api.Error {
 	if x := t.index(stmt.Index); x != nil && (len(x.Key.Hash) > 1 || len(x.Key.Range) > 1) {
 		return errManyAttributes
 	}
+
 	return nil
 }
 
@@ -51,23 +53,28 @@ func (e *Engine) executeStatement(call *Call, req *api.ExecuteStatement) (reply,
 	if err != nil {
 		return nil, err
 	}
+
 	switch b.Kind {
 	case partiql.Select:
 		return e.selectPage(call, req, b)
 	case partiql.Exists:
 		return nil, api.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")
 	}
+
 	w, err := e.statementWrite(b, req.ReturnOnFailure)
 	if err != nil {
 		return nil, err
 	}
+
 	c, err := e.applyStatement(w)
 	if c.cost.Table != "" {
 		call.Cost = capacity.Cost{c.cost}
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return func(rep *api.Writer) {
 		rep.Array("Items", func() {
@@ -93,16 +100,19 @@ func (e *Engine) statementWrite(b *partiql.Bound, onFailure api.Opt[string]) (*w
 	if refused != nil {
 		return nil, refused
 	}
+
 	w := &write{table: b.Table, req: &api.Write{ReturnOnFailure: onFailure}}
 	if b.Returning != partiql.ReturnNothing {
 		w.req.ReturnValues = api.Some(returnValues[b.Returning])
 	}
+
 	var err error
 	if b.Kind == partiql.Insert {
 		err = w.insert(b, names[0])
 	} else {
 		err = w.guard(b, names)
 	}
+
 	if err != nil {
 		return nil, api.Wrong(err)
 	}
@@ -133,6 +143,7 @@ func (w *write) guard(b *partiql.Bound, names []string) error {
 	if err != nil {
 		return err
 	}
+
 	w.req.Key = api.Item{Map: key, Set: true}
 	condition := append([]expr.Term{present(names[0])}, rest...)
 	switch b.Kind {
@@ -154,6 +165,7 @@ func (w *write) guard(b *partiql.Bound, names []string) error {
 			return &partiql.Error{Message: "EXISTS() must contain a single item read with additional condition"}
 		}
 	}
+
 	w.Condition, err = expr.Apply("AND", condition...).Predicate()
 	return err
 }
@@ -178,16 +190,19 @@ func (e *Engine) statementRead(b *partiql.Bound, operation string) (*read, *api.
 	if refused != nil {
 		return nil, refused
 	}
+
 	key, rest, err := b.Where.Key(names)
 	if err != nil || b.Index != "" || len(rest) > 0 {
 		return nil, api.Invalid("Select statements within %s must specify the primary key in the where clause.", operation)
 	}
+
 	r := &read{table: b.Table, key: api.Item{Map: key, Set: true}}
 	if r.Selection, err = b.Selection(); err == nil && r.Selection != nil {
 		// Only ExecuteStatement takes nested attributes out of their maps and
 		// lists.
 		r.Selection, err = r.Selection.InPlace()
 	}
+
 	if err != nil {
 		return nil, api.Wrong(err)
 	}

@@ -53,12 +53,14 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 			answers[i].table = call.Targets[i].Table
 		}
 	}
+
 	if err := checkMixed("BatchExecuteStatement", list); err != nil {
 		return nil, err
 	}
 	if e.repeats(list) {
 		return nil, errDuplicates
 	}
+
 	costs := capacity.Report{Mode: req.ReturnCapacity.Or("NONE")}
 	for i, b := range list {
 		a := &answers[i]
@@ -70,11 +72,13 @@ func (e *Engine) batchExecuteStatement(call *Call, req *api.BatchExecuteStatemen
 		default:
 			*a = e.answerRead(b, req.Statements[i].ConsistentRead)
 		}
+
 		if a.cost.Table != "" {
 			call.Cost.Add(a.cost)
 			costs.Cost = append(costs.Cost, a.cost)
 		}
 	}
+
 	return func(w *api.Writer) {
 		w.Array("Responses", func() {
 			for i := range answers {
@@ -123,15 +127,18 @@ func (e *Engine) answerWrite(b *partiql.Bound) answer {
 	if b.Kind == partiql.Exists {
 		return answer{err: api.Invalid("EXISTS can only be used in ExecuteTransaction write requests.")}
 	}
+
 	w, err := e.statementWrite(b, api.Opt[string]{})
 	if err != nil {
 		return answer{err: err}
 	}
+
 	c, err := e.applyStatement(w)
 	a := answer{table: api.TableNameOf(b.Table), err: err, cost: c.cost}
 	if shown := w.returned(&c); err == nil && len(shown) > 0 {
 		a.item = func(w *api.Writer) { w.Item("Item", shown) }
 	}
+
 	return a
 }
 
@@ -140,6 +147,7 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 	if err != nil {
 		return answer{err: err}
 	}
+
 	r.late = !consistentRead
 	e.mu.RLock()
 	t, rec, err := e.get(r)
@@ -147,14 +155,17 @@ func (e *Engine) answerRead(b *partiql.Bound, consistentRead bool) answer {
 	if err != nil {
 		return answer{err: err}
 	}
+
 	cost := capacity.RateOf(consistentRead).Cost(sizeOf(rec))
 	if err := e.admitRead(r, t, cost); err != nil {
 		return answer{table: t.name, err: err}
 	}
+
 	a := answer{table: t.name, cost: capacity.Consumed{Table: t.name, Base: cost}}
 	if rec != nil {
 		a.item = func(w *api.Writer) { w.Item("Item", r.shown(rec)) }
 	}
+
 	return a
 }
 
@@ -177,6 +188,7 @@ func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (re
 	if err := checkParameters(req.Statements); err != nil {
 		return nil, err
 	}
+
 	list := make([]*partiql.Bound, len(req.Statements))
 	for i := range req.Statements {
 		var err *api.Error
@@ -184,12 +196,14 @@ func (e *Engine) executeTransaction(call *Call, req *api.ExecuteTransaction) (re
 			return nil, inTransaction(i, err)
 		}
 	}
+
 	if err := checkMixed("ExecuteTransaction", list); err != nil {
 		return nil, err
 	}
 	if list[0].Kind.Writes() {
 		return e.transactStatements(call, req, list)
 	}
+
 	return e.transactSelects(call, req, list)
 }
 
@@ -213,6 +227,7 @@ func (e *Engine) transactStatements(call *Call, req *api.ExecuteTransaction, lis
 			return nil, inTransaction(i, err)
 		}
 	}
+
 	if _, err := e.applyTogether(call, req, writes); err != nil {
 		return nil, nameDuplicates(err, writes)
 	}
@@ -244,10 +259,12 @@ func (e *Engine) transactSelects(call *Call, req *api.ExecuteTransaction, list [
 		}
 		reads[i] = r
 	}
+
 	records, err := e.readTogether(call, reads)
 	if err != nil {
 		return nil, err
 	}
+
 	return transactionReply(call, req, func(w *api.Writer) { writeResponses(w, reads, records) }), nil
 }
 

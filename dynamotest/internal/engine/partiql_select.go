@@ -54,26 +54,32 @@ func (e *Engine) selectPage(call *Call, req *api.ExecuteStatement, b *partiql.Bo
 	if b.Index != "" {
 		s.req.IndexName = api.Some(b.Index)
 	}
+
 	var err error
 	if s.Selection, err = b.Selection(); err != nil {
 		return nil, api.Wrong(err)
 	}
+
 	if b.Where != nil {
 		if s.Filter, err = b.Where.Predicate(); err != nil {
 			return nil, api.Wrong(err)
 		}
 	}
+
 	start, refused := readToken(req)
 	if refused != nil {
 		return nil, refused
 	}
+
 	pg, next, refused := s.run(e, start)
 	if refused != nil {
 		return nil, refused
 	}
+
 	call.Cost = capacity.Cost{pg.cost}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	s.judge()
+
 	return func(w *api.Writer) {
 		s.writeItems(w)
 		if next != nil {
@@ -99,12 +105,14 @@ func (s *selector) run(e *Engine, start position) (page, *position, *api.Error) 
 	if start.span >= len(s.spans) {
 		return page{}, nil, errToken
 	}
+
 	s.req.StartKey = api.Item{Map: start.key, Set: start.key != nil}
 	after, err := s.start()
 	first := s.spans[start.span]
 	if err != nil || after != "" && (after < first.from || first.to != "" && after >= first.to) {
 		return page{}, nil, errToken
 	}
+
 	pg, next := s.readSpans(start.span, after)
 	return pg, next, e.admitPage(&s.pager)
 }
@@ -130,33 +138,40 @@ func (s *selector) arrange() *api.Error {
 	if len(schema.Range) > 0 {
 		sort = schema.Range[0].Name
 	}
+
 	listed := s.stmt.Where.Listed(hash)
 	if listed > maxListed {
 		return api.Invalid("The IN operator is provided with too many operands; number of operands: %d", listed)
 	}
+
 	found, err := s.stmt.Where.Partitions(hash, sort)
 	if err != nil {
 		return api.Wrong(err)
 	}
+
 	parts := found.List
 	s.listed = listed > 1 && parts != nil
 	order, err := s.stmt.Order(hash, sort, len(parts))
 	if err != nil {
 		return api.Wrong(err)
 	}
+
 	s.forward = !order.SortDescending
 	if parts == nil {
 		s.spans = []span{{}}
 		return nil
 	}
+
 	if found.Exact {
 		s.Filter = nil
 	}
+
 	// An OR is not checked: it finds nothing by an attribute that the index
 	// lacks.
 	if err := s.checkProjects(); err != nil && !found.ByOr {
 		return err
 	}
+
 	if order.ByHash {
 		slices.SortStableFunc(parts, func(a, b expr.KeyTerms) int {
 			if order.HashDescending {
@@ -166,6 +181,7 @@ func (s *selector) arrange() *api.Error {
 			return c
 		})
 	}
+
 	for _, terms := range parts {
 		query, err := terms.Resolve(keys.Names(schema.Hash), keys.Names(schema.Range))
 		if err != nil {
@@ -204,13 +220,16 @@ func (s *selector) readSpans(i int, after string) (page, *position) {
 	if short {
 		limit = api.Some[int64](listPage)
 	}
+
 	for ; ; i++ {
 		if limit.Set {
 			s.req.Limit = api.Some(limit.Value - int64(out.scanned))
 		}
+
 		if s.tally != nil {
 			s.tally.hash = s.spans[i].hash
 		}
+
 		pg := s.read(s.within(s.spans[i].from, s.spans[i].to, after, s.forward))
 		out.scanned += pg.scanned
 		cost.Add(pg.cost)
@@ -265,22 +284,27 @@ func readToken(req *api.ExecuteStatement) (position, *api.Error) {
 	if !req.NextToken.Set {
 		return position{}, nil
 	}
+
 	b, err := base64.StdEncoding.DecodeString(req.NextToken.Value)
 	if err != nil || len(b) < tokenStatement+tokenSpan {
 		return position{}, api.Invalid("Given NextToken is invalid")
 	}
+
 	fingerprint := req.Fingerprint()
 	if !bytes.Equal(b[:tokenStatement], fingerprint[:tokenStatement]) {
 		return position{}, errToken
 	}
+
 	at := position{span: int(binary.BigEndian.Uint32(b[tokenStatement:]))}
 	if b = b[tokenStatement+tokenSpan:]; len(b) == 0 {
 		return at, nil
 	}
+
 	r := jsonx.NewReader(b)
 	at.key, err = attr.DecodeMap(r)
 	if r.End(); r.Err() != nil || err != nil {
 		return position{}, errToken
 	}
+
 	return at, nil
 }

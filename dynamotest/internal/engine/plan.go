@@ -30,6 +30,7 @@ func (e *Engine) locateAll(writes []*write, twice *api.Error) *plan {
 	seen := make(map[latch.ID]bool, len(writes))
 	e.mu.RLock()
 	defer e.mu.RUnlock()
+
 	for i, w := range writes {
 		c, err := e.locate(w)
 		if err == nil && seen[c.id()] {

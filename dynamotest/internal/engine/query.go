@@ -26,10 +26,12 @@ func (e *Engine) query(call *Call, req *api.Query) (reply, *api.Error) {
 	if err := p.checkSelect(); err != nil {
 		return nil, err
 	}
+
 	pg, err := e.queryPage(&p, req.Forward.Or(true))
 	if err != nil {
 		return nil, err
 	}
+
 	return p.reply(call, pg), nil
 }
 
@@ -39,10 +41,12 @@ func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {
 	if err := p.open(e); err != nil {
 		return page{}, err
 	}
+
 	query, err := p.resolve()
 	if err != nil {
 		return page{}, err
 	}
+
 	from, to := bounds(query)
 	start, err := p.start()
 	if err != nil {
@@ -54,13 +58,16 @@ func (e *Engine) queryPage(p *pager, forward bool) (page, *api.Error) {
 	if start != "" && (start < from || start >= to) {
 		return page{}, api.Invalid("The provided starting key is outside query boundaries based on provided conditions")
 	}
+
 	if p.tally != nil {
 		p.tally.hash = query.Hash
 	}
+
 	pg := p.read(p.within(from, to, start, forward))
 	if p.single() {
 		pg.last = nil
 	}
+
 	return pg, e.admitPage(p)
 }
 
@@ -94,11 +101,13 @@ func checkOperands(schema *keys.Schema, query *expr.KeyQuery) *api.Error {
 			return err
 		}
 	}
+
 	for i, v := range query.Equal {
 		if err := checkOperand(schema.Range[i], v); err != nil {
 			return err
 		}
 	}
+
 	long := valueBytes(query.Equal...)
 	if r := query.Range; r != nil {
 		part := schema.Range[len(query.Equal)]
@@ -112,6 +121,7 @@ func checkOperands(schema *keys.Schema, query *expr.KeyQuery) *api.Error {
 		}
 		long += max(valueBytes(r.Value), valueBytes(r.High))
 	}
+
 	return keys.CheckBytes(valueBytes(query.Hash...), long)
 }
 
@@ -130,6 +140,7 @@ func (p *pager) checkFilter(schema *keys.Schema) *api.Error {
 	if p.Filter == nil {
 		return nil
 	}
+
 	for _, name := range p.Filter.Heads() {
 		if schema.Has(name) {
 			filter := p.Filter.Origin()
@@ -139,14 +150,17 @@ func (p *pager) checkFilter(schema *keys.Schema) *api.Error {
 			return api.Invalid("%s can only contain non-primary key attributes: Primary key attribute: %s", filter, name)
 		}
 	}
+
 	if p.index == nil {
 		return nil
 	}
+
 	lacks := slices.DeleteFunc(p.Filter.Heads(), p.index.Holds)
 	if len(lacks) > 0 {
 		slices.Sort(lacks)
 		return api.InvalidParameter("Secondary index %s does not project one or more filter attributes: [%s]", p.index.Name, strings.Join(lacks, ", "))
 	}
+
 	return nil
 }
 
@@ -166,10 +180,12 @@ func bounds(q *expr.KeyQuery) (from, to string) {
 	for _, v := range q.Equal {
 		head = attr.AppendKey(head, v)
 	}
+
 	from, to = string(head), keys.After(head)
 	if q.Range == nil {
 		return from, to
 	}
+
 	bound := func(v attr.Value) []byte { return attr.AppendKey(slices.Clip(head), v) }
 	value := bound(q.Range.Value)
 	switch q.Range.Op {
@@ -189,5 +205,6 @@ func bounds(q *expr.KeyQuery) (from, to string) {
 		prefix := attr.AppendKeyPrefix(slices.Clip(head), q.Range.Value)
 		from, to = string(prefix), keys.After(prefix)
 	}
+
 	return from, to
 }

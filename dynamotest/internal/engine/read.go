@@ -24,10 +24,12 @@ func prepareReads(table string, keys []api.Item, projection api.Opt[string], e *
 	if err := src.Check(e); err != nil {
 		return nil, err
 	}
+
 	b, err := src.Bind(e)
 	if err != nil {
 		return nil, err
 	}
+
 	reads := make([]*read, len(keys))
 	for i, key := range keys {
 		if err := key.Wrong(); err != nil {
@@ -35,6 +37,7 @@ func prepareReads(table string, keys []api.Item, projection api.Opt[string], e *
 		}
 		reads[i] = &read{table: table, key: key, Bound: b}
 	}
+
 	return reads, nil
 }
 
@@ -58,11 +61,13 @@ func (e *Engine) get(r *read) (*table, *record, *api.Error) {
 	if err := t.def.CheckScalars(r.Nested()); err != nil {
 		return t, nil, err
 	}
+
 	key, _ := t.key.Key(r.key.Map)
 	items := &t.items
 	if r.late {
 		items, _ = e.views(t, nil)
 	}
+
 	rec, _ := items.Get(string(key))
 	return t, rec, nil
 }
@@ -96,6 +101,7 @@ func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
 	if err != nil {
 		return nil, err
 	}
+
 	r.late = !req.ConsistentRead
 	e.mu.RLock()
 	t, rec, err := e.get(r)
@@ -103,10 +109,12 @@ func (e *Engine) getItem(call *Call, req *api.GetItem) (reply, *api.Error) {
 	if err != nil {
 		return nil, err
 	}
+
 	cost := capacity.RateOf(req.ConsistentRead).Cost(sizeOf(rec))
 	if err := e.admitRead(r, t, cost); err != nil {
 		return nil, err
 	}
+
 	call.Cost = capacity.Cost{{Table: t.name, Base: cost}}
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	return func(w *api.Writer) {

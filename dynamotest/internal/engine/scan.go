@@ -17,10 +17,12 @@ func (e *Engine) scan(call *Call, req *api.Scan) (reply, *api.Error) {
 	if err := p.checkSelect(); err != nil {
 		return nil, err
 	}
+
 	pg, err := e.scanPage(&p, req)
 	if err != nil {
 		return nil, err
 	}
+
 	return p.reply(call, pg), nil
 }
 
@@ -30,6 +32,7 @@ func (e *Engine) scanPage(p *pager, req *api.Scan) (page, *api.Error) {
 	if err := p.open(e); err != nil {
 		return page{}, err
 	}
+
 	from, to := segment(req.Segment.Value, req.TotalSegments.Or(1))
 	start, err := p.start()
 	if err != nil {
@@ -39,6 +42,7 @@ func (e *Engine) scanPage(p *pager, req *api.Scan) (page, *api.Error) {
 		return page{}, api.Invalid("The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with correct Segment. TotalSegments: %d Segment: %d",
 			req.TotalSegments.Value, req.Segment.Value)
 	}
+
 	pg := p.read(p.within(from, to, start, true))
 	return pg, e.admitPage(p)
 }

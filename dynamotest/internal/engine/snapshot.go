@@ -55,6 +55,7 @@ func (s *Snapshot) Dump(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	for _, t := range s.state.sorted() {
 		line := api.Writer{Buf: append(t.definition(), '\n')}
 		for _, rec := range t.items.Ascend("") {
@@ -70,6 +71,7 @@ func (s *Snapshot) Dump(w io.Writer) error {
 			})
 			line.Buf = append(line.Buf, '\n')
 		}
+
 		if _, err := out.Write(line.Buf); err != nil {
 			return err
 		}

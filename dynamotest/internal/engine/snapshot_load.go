@@ -22,6 +22,7 @@ func (e *Engine) Load(r io.Reader) error {
 	opt.IndexLag, opt.ReadLag = 0, 0 // the loaded tables have no past
 	loaded := New(opt)
 	var t *table
+
 	err := eachLine(r, func(line *dumped) (err error) {
 		switch {
 		case line.table != nil:
@@ -32,15 +33,18 @@ func (e *Engine) Load(r io.Reader) error {
 		case line.item == nil:
 			return errors.New("a deletion, which only LoadItems takes")
 		}
+
 		if err := t.checkLoaded(line); err != nil {
 			return err
 		}
+
 		loaded.load(t, line)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+
 	end, err := e.journal.Begin()
 	if err != nil {
 		return err
@@ -49,6 +53,7 @@ func (e *Engine) Load(r io.Reader) error {
 	if err := e.adopt(loaded); err != nil {
 		return err
 	}
+
 	return e.journal.Settle()
 }
 
@@ -73,6 +78,7 @@ func (e *Engine) adopt(loaded *Engine) error {
 			return fmt.Errorf("table %s exists", t.name)
 		}
 	}
+
 	now := e.now()
 	for _, t := range loaded.sorted() {
 		e.serial++
@@ -83,6 +89,7 @@ func (e *Engine) adopt(loaded *Engine) error {
 		}
 		e.logLoaded(t, now)
 	}
+
 	return nil
 }
 
@@ -100,6 +107,7 @@ func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	if err != nil {
 		return err
 	}
+
 	end, err := e.journal.Begin()
 	if err != nil {
 		return err
@@ -108,6 +116,7 @@ func (e *Engine) LoadItems(tableName string, r io.Reader) error {
 	if err := e.loadInto(tableName, all); err != nil {
 		return err
 	}
+
 	return e.journal.Settle()
 }
 
@@ -118,11 +127,13 @@ func (e *Engine) loadInto(tableName string, all []*dumped) error {
 	if t == nil {
 		return fmt.Errorf("table %s does not exist", tableName)
 	}
+
 	for _, line := range all {
 		if err := t.checkLoaded(line); err != nil {
 			return fmt.Errorf("line %d: %w", line.number, err)
 		}
 	}
+
 	for _, line := range all {
 		e.load(t, line)
 	}
@@ -153,6 +164,7 @@ func (t *table) checkLoaded(line *dumped) error {
 		}
 		return nil
 	}
+
 	if err := t.key.CheckItem(line.item); err != nil {
 		return err
 	}
@@ -162,6 +174,7 @@ func (t *table) checkLoaded(line *dumped) error {
 	if err := checkIndexes(t.indexes, line.item); err != nil && !line.unindexed {
 		return err
 	}
+
 	return nil
 }
 
@@ -188,12 +201,14 @@ func eachLine(r io.Reader, do func(*dumped) error) error {
 	} else if string(start) == "\x28\xb5\x2f\xfd" {
 		return errors.New("compressed by zstd, which is not read here: unpack it first")
 	}
+
 	reader := jsonx.NewReader(nil)
 	for number := 1; ; number++ {
 		text, end := in.ReadBytes('\n')
 		if end != nil && end != io.EOF {
 			return fmt.Errorf("line %d: %w", number, end)
 		}
+
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			line, err := readLine(reader, text)
 			if err == nil {
@@ -204,6 +219,7 @@ func eachLine(r io.Reader, do func(*dumped) error) error {
 				return fmt.Errorf("line %d: %w", number, err)
 			}
 		}
+
 		if end != nil {
 			return nil
 		}
@@ -214,16 +230,20 @@ func readLine(r *jsonx.Reader, text []byte) (*dumped, error) {
 	if err := checkFormat(text); err != nil {
 		return nil, err
 	}
+
 	line := lineReader{Reader: r}
 	r.Reset(text)
 	r.Object()
+
 	for name, ok := r.Key(); ok; name, ok = r.Key() {
 		line.member(name)
 	}
+
 	r.End()
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
+
 	return line.result()
 }
 

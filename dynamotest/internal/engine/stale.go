@@ -55,6 +55,7 @@ func (e *Engine) Hold(tableName, indexName string) (release func(), err error) {
 	if missing != nil {
 		return nil, missing
 	}
+
 	now := e.now()
 	var held []*past
 	if indexName == "" {
@@ -63,6 +64,7 @@ func (e *Engine) Hold(tableName, indexName string) (release func(), err error) {
 	} else if x := t.index(indexName); x == nil || x.Local {
 		return nil, api.Invalid("The table does not have the specified index: %s", indexName)
 	}
+
 	for _, x := range t.indexes {
 		if x.Name == indexName || indexName == "" && x.Local {
 			x.past.hold(x.items, now, e.lag(x))

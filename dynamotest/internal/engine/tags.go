@@ -20,9 +20,11 @@ func (e *Engine) tagged(arn string) (*table, *api.Error) {
 	case parts[3] != e.opt.Region:
 		return nil, api.Invalid("Invalid TableArn: Invalid ResourceArn provided as input %s", arn)
 	}
+
 	if parts[4] != e.opt.Account {
 		return nil, &api.Error{Code: api.AccessDenied, Message: "User is not authorized to perform this action on resource: " + arn}
 	}
+
 	for _, t := range e.tables {
 		if t.arn == arn {
 			return t, nil
@@ -35,6 +37,7 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 	if err := catalog.CheckTags(len(req.Tags)); err != nil {
 		return nil, err
 	}
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t, err := e.tagged(req.Resource.Value)
@@ -44,6 +47,7 @@ func (e *Engine) tagResource(call *Call, req *api.TagResource) (reply, *api.Erro
 	if t.def, err = t.def.Tagged(req.Tags); err != nil {
 		return nil, err
 	}
+
 	e.logRequest(call, e.at(call))
 	return nil, nil
 }
@@ -52,6 +56,7 @@ func (e *Engine) untagResource(call *Call, req *api.UntagResource) (reply, *api.
 	if err := catalog.CheckTags(len(req.Keys)); err != nil {
 		return nil, err
 	}
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t, err := e.tagged(req.Resource.Value)
@@ -61,6 +66,7 @@ func (e *Engine) untagResource(call *Call, req *api.UntagResource) (reply, *api.
 	if t.def, err = t.def.Untagged(req.Keys); err != nil {
 		return nil, err
 	}
+
 	e.logRequest(call, e.at(call))
 	return nil, nil
 }

@@ -44,10 +44,12 @@ func (y *tally) close(d throughput.Demand) {
 		y.demands = append(y.demands, d)
 		return
 	}
+
 	read, bytes := d.Read, 0
 	for _, s := range y.shares {
 		bytes += s.bytes
 	}
+
 	for _, s := range y.shares {
 		d.Hash, d.Units = s.hash, capacity.Units{Read: read * float64(s.bytes) / float64(bytes)}
 		y.demands = append(y.demands, d)

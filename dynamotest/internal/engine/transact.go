@@ -22,10 +22,12 @@ func (e *Engine) transactWriteItems(call *Call, req *api.TransactWriteItems) (re
 		}
 		writes[i] = w
 	}
+
 	changes, err := e.applyTogether(call, req, writes)
 	if err != nil {
 		return nil, err
 	}
+
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
 	return func(w *api.Writer) {
@@ -69,28 +71,33 @@ func (e *Engine) tryTogether(call *Call, tk token, writes []*write) (changes []c
 		defer p.hold(e)()
 		p.evaluate()
 	}
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.now()
 	if spent, err := e.spent(call, tk, writes, now); spent {
 		return nil, true, err
 	}
+
 	switch {
 	case err != nil:
 		return nil, true, err
 	case !e.current(p.located()...):
 		return nil, false, nil
 	}
+
 	if err := p.refused(); err != nil { // errors of the resulting items
 		return nil, true, err
 	}
 	if err := e.admitPlan(call, p); err != nil {
 		return nil, true, err
 	}
+
 	e.commit(now, pointers(p.changes))
 	if tk.Set {
 		e.tokens.spend(tk.Value, tk.payload, now)
 	}
+
 	return p.changes, true, nil
 }
 
@@ -143,10 +150,12 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 	if throttled := e.admitWrites(p.writes, p.changes); throttled != nil {
 		return throttled
 	}
+
 	cancelled := false
 	for i := range p.changes {
 		cancelled = cancelled || p.errs[i] != nil
 	}
+
 	for i := range p.changes {
 		if cost := p.changes[i].cost; cost.Table != "" {
 			cost.Base.Write *= 2 // one to prepare, one to commit
@@ -156,6 +165,7 @@ func (e *Engine) admitPlan(call *Call, p *plan) *api.Error {
 			call.Cost.Add(cost)
 		}
 	}
+
 	if cancelled {
 		return api.Canceled(reasonsOf(p.errs))
 	}
@@ -212,10 +222,12 @@ func (e *Engine) transactGetItems(call *Call, req *api.TransactGetItems) (reply,
 		}
 		reads[i] = r
 	}
+
 	items, err := e.readTogether(call, reads)
 	if err != nil {
 		return nil, err
 	}
+
 	report := capacity.ReportOf(req.ReturnCapacity, call.Cost)
 	report.Transactional = true
 	return func(w *api.Writer) {
@@ -247,33 +259,40 @@ func (e *Engine) readTogether(call *Call, reads []*read) ([]*record, *api.Error)
 	errs := make([]*api.Error, len(reads))
 	seen := make(map[latch.ID]bool, len(reads))
 	cancelled, bytes := false, 0
+
 	for i, r := range reads {
 		t, rec, err := e.get(r)
 		if err != nil && err.WholeRequest {
 			return nil, err
 		}
+
 		items[i], errs[i] = rec, err
 		if err != nil {
 			cancelled = true
 			continue
 		}
+
 		key, _ := t.key.Key(r.key.Map)
 		id := latch.ID{Table: t.name, Key: string(key)}
 		if seen[id] {
 			return nil, errTwice
 		}
+
 		seen[id] = true
 		bytes += sizeOf(rec)
 		cost := capacity.Transactional.Cost(sizeOf(rec))
 		call.Cost.Add(capacity.Consumed{Table: t.name, Base: cost})
+
 		if e.throughput != nil {
 			groups[i] = []throughput.Demand{r.demand(t, cost)}
 		}
 	}
+
 	if throttled := e.throughput.AdmitTogether(groups); throttled != nil {
 		call.Cost = nil
 		return nil, throttled
 	}
+
 	switch {
 	case cancelled:
 		return nil, api.Canceled(reasonsOf(errs))

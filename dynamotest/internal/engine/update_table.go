@@ -29,9 +29,11 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 	if err != nil {
 		return nil, err
 	}
+
 	now := e.at(call)
 	e.throughput.Settle(&t.def, t.def.Created, now)
 	t.define(def.Billed(&t.def, now))
+
 	if made := catalog.Created(req); made != nil {
 		if !slices.Contains(t.builds, b) { // the table was replaced meanwhile
 			b = newBuild(t.items.clone(), *t.def.Index(made.Name))
@@ -40,6 +42,7 @@ func (e *Engine) finishUpdate(call *Call, req *api.UpdateTable, b *build) (reply
 		t.index(made.Name).items = b.finish()
 		e.throughput.ForgetIndex(t.name, made.Name)
 	}
+
 	e.throughput.Settle(&t.def, now, now)
 	e.changeStream(t, req.Stream, now)
 	e.logRequest(call, now)
@@ -63,12 +66,14 @@ func (e *Engine) startBuild(req *api.UpdateTable) (*table, *build) {
 	if made == nil {
 		return nil, nil
 	}
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	t, def, err := e.judgeUpdate(req)
 	if err != nil {
 		return nil, nil
 	}
+
 	b := newBuild(t.items.clone(), *def.Index(made.Name))
 	t.builds = append(t.builds, b)
 	return t, b

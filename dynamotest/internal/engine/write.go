@@ -27,16 +27,20 @@ func prepare(kind api.ActionKind, req *api.Write, table string, together bool) (
 	if kind == api.Update {
 		src.Update, valued = req.Update, ": UpdateExpression and ConditionExpression are null"
 	}
+
 	if together {
 		src.Valued = valued
 	}
+
 	wrong, err := w.named().Wrong(), src.Check(&req.Expressions)
 	if err == nil && !together {
 		err = wrong
 	}
+
 	if err == nil {
 		w.Bound, err = src.Bind(&req.Expressions)
 	}
+
 	if err = cmp.Or(err, wrong); err != nil {
 		return nil, api.ByRequest(err)
 	}
@@ -59,6 +63,7 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	if err != nil {
 		return change{}, err
 	}
+
 	c := change{table: t, journalled: e.journal != nil}
 	named := w.named().Map
 	switch {
@@ -69,9 +74,11 @@ func (e *Engine) locate(w *write) (change, *api.Error) {
 	default:
 		err = t.key.CheckItem(named)
 	}
+
 	if err != nil {
 		return c, err
 	}
+
 	key, _ := t.key.Key(named)
 	c.key = string(key)
 	c.nested = t.def.CheckScalars(w.Change.Nested())
@@ -102,21 +109,26 @@ func (c *change) evaluate(w *write) *api.Error {
 			err = w.checkImage(c)
 		}
 	}
+
 	if err != nil && w.kind == api.Put {
 		return err
 	}
+
 	if w.Condition != nil && !w.Condition.Match(before) {
 		c.price()
 		return w.failed(before)
 	}
+
 	if err != nil {
 		return err
 	}
+
 	c.planEntries()
 	c.price()
 	if c.journalled && c.old != c.new {
 		c.encode()
 	}
+
 	return nil
 }
 
@@ -130,15 +142,18 @@ func (w *write) image(c *change, before attr.Map) (attr.Map, *api.Error) {
 	case api.ConditionCheck:
 		return before, nil
 	}
+
 	if w.Change == nil {
 		if before == nil {
 			return w.req.Key.Map, nil
 		}
 		return before, nil
 	}
+
 	if err := cmp.Or(w.changesKey(c.table), c.nested); err != nil {
 		return nil, err
 	}
+
 	var after attr.Map
 	var err error
 	if before == nil {
@@ -149,6 +164,7 @@ func (w *write) image(c *change, before attr.Map) (attr.Map, *api.Error) {
 	} else {
 		after, err = w.Change.Apply(before)
 	}
+
 	if err != nil {
 		return nil, api.Wrong(err)
 	}
@@ -163,10 +179,12 @@ func (w *write) checkImage(c *change) *api.Error {
 		}
 		return errUpdateSize
 	}
+
 	err := checkIndexes(c.indexes, c.new.item)
 	if err == nil || w.kind != api.Update || w.Change != nil && w.Change.Origin() == expr.AttributeUpdates {
 		return err
 	}
+
 	for _, x := range c.indexes {
 		if told := x.CheckUpdated(c.new.item); told != nil {
 			return told

@@ -23,13 +23,16 @@ func (e *Engine) writeItem(call *Call, kind api.ActionKind, req *api.Write) (rep
 	if err != nil {
 		return nil, err
 	}
+
 	c, err := e.apply(w)
 	if c.cost.Table != "" {
 		call.Cost = capacity.Cost{c.cost}
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	attributes := w.returned(&c)
 	metrics := c.collection(req.ReturnItemSizeRange)
 	return func(out *api.Writer) {
@@ -68,6 +71,7 @@ func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 	if err != nil {
 		return c, true, err
 	}
+
 	held := e.latches.HoldOne(c.id())
 	defer e.latches.Release(c.id(), held)
 	e.read(&c)
@@ -81,6 +85,7 @@ func (e *Engine) tryApply(w *write) (c change, done bool, err *api.Error) {
 	if throttled := e.admitWrite(w, &c); throttled != nil {
 		return change{}, true, throttled
 	}
+
 	if err == nil {
 		e.commit(e.now(), []*change{&c})
 	}

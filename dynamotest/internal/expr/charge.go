@@ -34,6 +34,7 @@ func (c *Change) Charge() int {
 			bytes += chargeWrite - chargeClear + c.chargeOf(a.value)
 		}
 	}
+
 	return bytes
 }
 
@@ -50,10 +51,12 @@ func (c *Change) chargeOf(n *node) int {
 		}
 		return bytes
 	}
+
 	bytes := charged[n.op]
 	for i := range n.args {
 		bytes += c.chargeOf(&n.args[i])
 	}
+
 	return bytes
 }
 

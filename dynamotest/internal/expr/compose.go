@@ -109,13 +109,16 @@ func (c *composer) node(t Term) node {
 			c.fail(msgInOperands(given))
 		}
 	}
+
 	if c.operators++; c.operators > maxOperators {
 		c.fail(msgOperators(c.operators))
 	}
+
 	n.args = make([]node, len(t.args))
 	for i, arg := range t.args {
 		n.args[i] = c.node(arg)
 	}
+
 	return n
 }
 
@@ -127,6 +130,7 @@ func (c *composer) needConditions(n *node) {
 		c.fail(msgMisused(n.op.String()))
 		return
 	}
+
 	for i := range n.args {
 		switch arg := &n.args[i]; {
 		case n.op.logical(), n.op.compares() && arg.op.condition():
@@ -181,6 +185,7 @@ func NewChange(actions ...Action) (*Change, error) {
 	u := Update{actions: make([]action, len(actions))}
 	change := &Change{binding: c.binding, actions: make([]boundAction, len(actions))}
 	paths := make([]path, len(actions))
+
 	for i, a := range actions {
 		if len(a.path) > maxPathDepth {
 			c.fail(msgPathDepth(len(a.path)))
@@ -194,15 +199,18 @@ func NewChange(actions ...Action) (*Change, error) {
 		change.actions[i] = boundAction{a.verb, a.path, &to.value}
 		paths[i] = a.path
 	}
+
 	c.checkPaths(paths)
 	for i := range u.actions {
 		if c.err == nil {
 			c.checkAction(&u.actions[i])
 		}
 	}
+
 	if c.err != nil {
 		return nil, c.err
 	}
+
 	change.tree = newTree(paths)
 	return change, nil
 }
@@ -233,6 +241,7 @@ func NewColumns(paths ...Path) (*Selection, error) {
 		}
 		heads = addHead(heads, p.steps[:min(2, len(p.steps))])
 	}
+
 	s.tree = newTree(heads)
 	return s, nil
 }

@@ -32,9 +32,11 @@ func (b *binding) check(n *node) {
 		}
 		return
 	}
+
 	if b.params != nil {
 		b.resolve(n)
 	}
+
 	for _, rule := range []func(*binding, *node){(*binding).checkCount, (*binding).checkDistinct, (*binding).checkKinds} {
 		if b.err == nil {
 			b.walkRule(rule, n)
@@ -178,6 +180,7 @@ func distinct(names []string) []string {
 		}
 		return out
 	}
+
 	seen := make(map[string]bool, len(names))
 	return slices.DeleteFunc(names, func(name string) bool {
 		again := seen[name]

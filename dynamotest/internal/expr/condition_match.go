@@ -33,10 +33,12 @@ func (b *binding) match(n *node, item attr.Map) bool {
 		_, ok := b.lookup(item, n.args[0].path)
 		return ok == (n.op == opExists)
 	}
+
 	first, ok := b.eval(&n.args[0], item)
 	if !ok {
 		return n.op == opNE
 	}
+
 	return b.matchOperands(n, first, item)
 }
 
@@ -48,10 +50,12 @@ func (b *binding) matchOperands(n *node, first attr.Value, item attr.Map) bool {
 			return ok && first.Equal(v)
 		})
 	}
+
 	second, ok := b.eval(&n.args[1], item)
 	if !ok {
 		return n.op == opNE
 	}
+
 	switch n.op {
 	case opEQ:
 		return first.Equal(second)
@@ -78,13 +82,16 @@ func (b *binding) eval(n *node, item attr.Map) (attr.Value, bool) {
 	case opValue:
 		return b.values[n.slot], true
 	}
+
 	if n.op.condition() {
 		return attr.Bool(b.match(n, item)), true
 	}
+
 	v, ok := b.eval(&n.args[0], item)
 	if !ok {
 		return attr.Value{}, false
 	}
+
 	return sizeOf(v)
 }
 
@@ -93,6 +100,7 @@ func compares(op op, a, b attr.Value) bool {
 	if !ok {
 		return false
 	}
+
 	switch op {
 	case opLT:
 		return order < 0
@@ -146,5 +154,6 @@ func sizeOf(v attr.Value) (attr.Value, bool) {
 	default:
 		return attr.Value{}, false
 	}
+
 	return attr.Int(int64(n)), true
 }

@@ -45,6 +45,7 @@ func (p *parser) chain(op op, term func() node) node {
 		p.needCondition(&t)
 		terms = append(terms, t)
 	}
+
 	if terms == nil {
 		return first
 	}
@@ -74,9 +75,11 @@ func (p *parser) predicate() node {
 	if !ok {
 		return left
 	}
+
 	p.needOperand(&left)
 	p.next()
 	p.operators++
+
 	switch op {
 	case opBetween:
 		low := p.operand()

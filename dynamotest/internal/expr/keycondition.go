@@ -40,6 +40,7 @@ func (k *KeyCondition) collect(n *node) string {
 	case opOr, opNot, opIn, opNE, opExists, opNotExists, opType, opContains:
 		return msgKeyOperator(n.op.String())
 	}
+
 	k.terms = append(k.terms, n)
 	return checkKeyTerm(n)
 }
@@ -51,6 +52,7 @@ func checkKeyTerm(n *node) string {
 	if (n.op == opBetween || n.op == opBeginsWith) && attribute != 0 {
 		return msgKeyFirstOperand(n.op.String())
 	}
+
 	for i := range n.args {
 		switch arg := &n.args[i]; {
 		case arg.op == opSize:
@@ -61,6 +63,7 @@ func checkKeyTerm(n *node) string {
 			return msgKeyNested
 		}
 	}
+
 	if attribute < 0 {
 		return msgKeyNoName
 	}
@@ -106,12 +109,14 @@ func (k *KeyCondition) Bind(params *Params) (KeyTerms, error) {
 	c := k.condition
 	b := bind(c.clause, params, c.names, c.values)
 	b.check(&c.root)
+
 	switch {
 	case b.err != nil:
 		return nil, b.err
 	case k.unfit != "":
 		return nil, unfitKey(k.unfit)
 	}
+
 	terms := make(KeyTerms, len(k.terms))
 	for i, n := range k.terms {
 		terms[i] = b.keyTerm(n)
@@ -119,6 +124,7 @@ func (k *KeyCondition) Bind(params *Params) (KeyTerms, error) {
 			return nil, unfitKey(msgKeyTwice)
 		}
 	}
+
 	return terms, nil
 }
 
@@ -168,6 +174,7 @@ func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 	if err := ts.fit(hash, sort); err != nil {
 		return nil, err
 	}
+
 	q := &KeyQuery{}
 	used := 0
 	for _, name := range hash {
@@ -181,6 +188,7 @@ func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 		q.Hash = append(q.Hash, t.Value)
 		used++
 	}
+
 	for _, name := range sort {
 		t := ts.find(name)
 		if t == nil || q.Range != nil {
@@ -189,13 +197,16 @@ func (ts KeyTerms) Resolve(hash, sort []string) (*KeyQuery, error) {
 		if t.Op == notIndexed {
 			return nil, &Error{Reason: msgKeyNotIndexed}
 		}
+
 		if t.Op == Equal {
 			q.Equal = append(q.Equal, t.Value)
 		} else {
 			q.Range = t
 		}
+
 		used++
 	}
+
 	if used < len(ts) {
 		return nil, ts.unfit(q, hash, sort)
 	}
@@ -224,16 +235,19 @@ func (ts KeyTerms) fit(hash, sort []string) error {
 	if unequal := ts.unequal(hash); len(unequal) > 0 {
 		return &Error{Reason: msgHashUnequal(unequal)}
 	}
+
 	last := len(sort) - 1
 	for last >= 0 && ts.find(sort[last]) == nil {
 		last--
 	}
+
 	if last < 1 {
 		return nil
 	}
 	if unequal := ts.unequal(sort[:last]); len(unequal) > 0 {
 		return &Error{Reason: msgRangeUnequal(unequal, sort[last])}
 	}
+
 	return nil
 }
 
@@ -261,10 +275,12 @@ func (t *KeyTerm) Match(v attr.Value) bool {
 	if t.Op == BeginsWith {
 		return beginsWith(v, t.Value)
 	}
+
 	order, ok := attr.Compare(v, t.Value)
 	if !ok {
 		return false
 	}
+
 	switch t.Op {
 	case Equal:
 		return order == 0
@@ -277,6 +293,7 @@ func (t *KeyTerm) Match(v attr.Value) bool {
 	case GreaterOrEqual:
 		return order >= 0
 	}
+
 	high, ok := attr.Compare(v, t.High)
 	return ok && order >= 0 && high <= 0
 }

@@ -58,10 +58,12 @@ func (c *Comparison) check() error {
 	if err := wrongName(c.Name); err != nil {
 		return err
 	}
+
 	rule := comparators[c.Operator]
 	if n := len(c.Operands); n != rule.operands && (rule.operands != some || n == 0) {
 		return &Error{Reason: msgComparisonCount(c.Operator)}
 	}
+
 	for _, v := range c.Operands {
 		if !rule.allowed(v.Kind()) {
 			return &Error{Reason: msgComparisonKind(c.Operator, v.Kind())}
@@ -70,6 +72,7 @@ func (c *Comparison) check() error {
 			return &Error{Reason: msgComparisonKinds}
 		}
 	}
+
 	if rule.op == opBetween {
 		if order, _ := attr.Compare(c.Operands[0], c.Operands[1]); order > 0 {
 			return &Error{Reason: msgComparisonBounds}
@@ -113,6 +116,7 @@ func (b *binding) comparison(c Comparison) node {
 		n.args = append(n.args, node{op: opValue, slot: len(b.values)})
 		b.values = append(b.values, v)
 	}
+
 	if c.Operator != "NOT_CONTAINS" {
 		return n
 	}
@@ -131,6 +135,7 @@ func CompareKeys(comparisons []Comparison) (KeyTerms, error) {
 	if err := checkComparisons(comparisons); err != nil {
 		return nil, err
 	}
+
 	terms := make(KeyTerms, len(comparisons))
 	for i, c := range comparisons {
 		keyOp, ok := keyOps[comparators[c.Operator].op]
@@ -145,6 +150,7 @@ func CompareKeys(comparisons []Comparison) (KeyTerms, error) {
 			terms[i].High = c.Operands[1]
 		}
 	}
+
 	return terms, nil
 }
 
@@ -193,6 +199,7 @@ func (u *AttributeUpdate) check() error {
 	if err := wrongName(u.Name); err != nil {
 		return err
 	}
+
 	k := u.Value.Kind()
 	switch {
 	case !u.Valued && u.Action != actionDelete:
@@ -203,6 +210,7 @@ func (u *AttributeUpdate) check() error {
 	case u.Action == actionAdd && !k.Set() && k != attr.N && k != attr.L:
 		return &Error{Reason: msgActionKind("ADD action", k)}
 	}
+
 	return nil
 }
 
@@ -225,6 +233,7 @@ func UpdateAttributes(updates []AttributeUpdate) (*Change, error) {
 	slices.SortStableFunc(sorted, func(a, b AttributeUpdate) int { return cmp.Compare(a.Name, b.Name) })
 	c := &Change{binding: &binding{clause: AttributeUpdates}}
 	var names []string
+
 	for i := range sorted {
 		u := &sorted[i]
 		if err := u.check(); err != nil {
@@ -237,6 +246,7 @@ func UpdateAttributes(updates []AttributeUpdate) (*Change, error) {
 		c.actions = append(c.actions, boundAction{u.verb(), NewPath(u.Name).steps, &node{op: opValue, slot: len(c.values)}})
 		c.values = append(c.values, u.Value)
 	}
+
 	c.tree = flatTree(names)
 	return c, nil
 }

@@ -61,6 +61,7 @@ func scan(src string, i int) (tokenKind, int) {
 	case strings.IndexByte("=()[],.+-", c) >= 0:
 		return tokSymbol, i + 1
 	}
+
 	_, size := utf8.DecodeRuneInString(src[i:])
 	return tokIllegal, i + size
 }

@@ -29,9 +29,11 @@ func NewParams(names map[string]string, values attr.Map) (*Params, error) {
 	if len(names) > 0 {
 		p.names = make([]namePlaceholder, 0, len(names))
 	}
+
 	for key, name := range names {
 		p.names = append(p.names, namePlaceholder{key: key, name: name})
 	}
+
 	slices.SortFunc(p.names, func(a, b namePlaceholder) int { return strings.Compare(a.key, b.key) })
 	for _, n := range p.names {
 		switch {
@@ -41,6 +43,7 @@ func NewParams(names map[string]string, values attr.Map) (*Params, error) {
 			return nil, &Error{Reason: msgWrongName(wrongName(n.name).Reason, n.key)}
 		}
 	}
+
 	for _, f := range values {
 		if !isPlaceholder(f.Name, ':') {
 			return nil, &Error{Reason: msgPlaceholder("ExpressionAttributeValues", f.Name)}
@@ -73,14 +76,17 @@ func (p *Params) Unused() error {
 			keys = append(keys, n.key)
 		}
 	}
+
 	if keys != nil {
 		return &Error{Reason: msgUnused("ExpressionAttributeNames", keys)}
 	}
+
 	for i, f := range p.values {
 		if !p.usedValues[i] {
 			keys = append(keys, f.Name)
 		}
 	}
+
 	if keys != nil {
 		return &Error{Reason: msgUnused("ExpressionAttributeValues", keys)}
 	}
@@ -217,5 +223,6 @@ func (b *binding) lookup(item attr.Map, p path) (attr.Value, bool) {
 			v, ok = v.Map().Get(b.stepName(s))
 		}
 	}
+
 	return v, ok
 }

@@ -56,6 +56,7 @@ func newParser(clause, src string) *parser {
 	case src == "":
 		p.syntax = p.error(msgEmpty)
 	}
+
 	if p.syntax == nil {
 		p.tokens = lex(src)
 	} else {
@@ -130,22 +131,27 @@ func (p *parser) fail() {
 	if p.syntax != nil {
 		return
 	}
+
 	t := p.tokens[p.pos]
 	from, to := t.start, t.end
 	if p.pos > 0 {
 		from = p.tokens[p.pos-1].start
 	}
+
 	if p.pos+1 < len(p.tokens) {
 		to = p.tokens[p.pos+1].end
 	}
+
 	word := p.text(t)
 	if t.kind == tokEOF {
 		word = "<EOF>"
 	}
+
 	near := strings.TrimRight(p.src[from:to], " \t\r\n")
 	if len(p.tokens) == 1 {
 		near = p.src // only blanks
 	}
+
 	p.syntax = p.error(msgSyntax(word, near))
 }
 
@@ -208,6 +214,7 @@ func (p *parser) path(keywords []string) path {
 			return out
 		}
 	}
+
 	return out
 }
 
@@ -222,6 +229,7 @@ func (p *parser) name(keywords []string) step {
 		p.fail()
 		return step{slot: noSlot, index: notIndex}
 	}
+
 	p.pos++
 	if isReserved(word) {
 		r := rankReserved
@@ -230,6 +238,7 @@ func (p *parser) name(keywords []string) step {
 		}
 		p.note(r, msgReserved(word))
 	}
+
 	return step{name: word, slot: noSlot, index: notIndex}
 }
 
@@ -284,6 +293,7 @@ func (p *parser) call(operand func() node) node {
 	case !inUpdate && f.inUpdate:
 		p.note(rankFunction, msgNotInCondition(name))
 	}
+
 	p.operators++
 	return node{op: f.op, args: args}
 }

@@ -35,14 +35,17 @@ func (p *Projection) Bind(params *Params) (*Selection, error) {
 	for slot := range p.names {
 		b.resolveName(slot)
 	}
+
 	paths := make([]path, len(p.paths))
 	for i := range p.paths {
 		paths[i] = b.full(p.paths[i])
 	}
+
 	b.checkPaths(paths)
 	if b.err != nil {
 		return nil, b.err
 	}
+
 	return &Selection{tree: newTree(paths), Origin: ProjectionExpression}, nil
 }
 

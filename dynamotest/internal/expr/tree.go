@@ -23,6 +23,7 @@ func newTree(paths []path) *tree {
 	for _, p := range paths {
 		size += len(p)
 	}
+
 	nodes := make([]tree, size) // the most that can be necessary, in one piece
 	for i, p := range paths {
 		t := root
@@ -37,6 +38,7 @@ func newTree(paths []path) *tree {
 		}
 		t.leaf = i
 	}
+
 	root.sort()
 	return root
 }
@@ -80,10 +82,12 @@ func (t *tree) pickValue(v attr.Value) (attr.Value, bool) {
 	if t.isLeaf() {
 		return v, true
 	}
+
 	if !t.branches[0].step.isIndex() {
 		m := t.pick(v.Map())
 		return attr.MapOf(m), len(m) > 0
 	}
+
 	var elems []attr.Value
 	list := v.List()
 	for _, b := range t.branches {
@@ -93,5 +97,6 @@ func (t *tree) pickValue(v attr.Value) (attr.Value, bool) {
 			}
 		}
 	}
+
 	return attr.List(elems...), len(elems) > 0
 }

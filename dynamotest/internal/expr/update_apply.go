@@ -26,11 +26,13 @@ func (c *Change) apply(before attr.Map, missing bool) (attr.Map, error) {
 		}
 		results[i] = r
 	}
+
 	e := editor{results: results, missing: missing}
 	after := e.editMap(before, c.tree)
 	if e.badPath {
 		return nil, &Error{Reason: msgDocumentPath}
 	}
+
 	return after, nil
 }
 
@@ -79,14 +81,17 @@ func (c *Change) evalSet(n *node, item attr.Map) (attr.Value, error) {
 		}
 		return c.evalSet(&n.args[1], item)
 	}
+
 	left, err := c.evalSet(&n.args[0], item)
 	if err != nil {
 		return attr.Value{}, err
 	}
+
 	right, err := c.evalSet(&n.args[1], item)
 	if err != nil {
 		return attr.Value{}, err
 	}
+
 	return operate(n.op, left, right)
 }
 
@@ -96,9 +101,11 @@ func operate(op op, left, right attr.Value) (attr.Value, error) {
 	if op == opListAppend {
 		kind = attr.L
 	}
+
 	if left.Kind() != kind || right.Kind() != kind {
 		return attr.Value{}, errOperandType
 	}
+
 	switch op {
 	case opListAppend:
 		joined := make([]attr.Value, 0, len(left.List())+len(right.List()))
@@ -128,6 +135,7 @@ func combine(v verb, old attr.Value, exists bool, operand attr.Value) (attr.Valu
 	if old.Kind() != operand.Kind() {
 		return attr.Value{}, false, errOperandType
 	}
+
 	switch {
 	case operand.Kind() == attr.L: // only AttributeUpdates can add to a list
 		sum, err := operate(opListAppend, old, operand)
@@ -166,6 +174,7 @@ func (e *editor) editMap(m attr.Map, t *tree) attr.Map {
 			out = append(out, attr.Field{Name: b.step.name, Value: v})
 		}
 	}
+
 	return append(out, m...)
 }
 
@@ -187,6 +196,7 @@ func (e *editor) editList(list []attr.Value, t *tree) []attr.Value {
 			out = append(out, v)
 		}
 	}
+
 	return append(out, list[next:]...)
 }
 
@@ -197,6 +207,7 @@ func (e *editor) edit(old attr.Value, t *tree) (attr.Value, bool) {
 		r := e.results[t.leaf]
 		return r.value, r.ok
 	}
+
 	wantList := t.branches[0].step.isIndex()
 	switch {
 	case wantList && old.Kind() == attr.L:
@@ -204,6 +215,7 @@ func (e *editor) edit(old attr.Value, t *tree) (attr.Value, bool) {
 	case !wantList && old.Kind() == attr.M:
 		return attr.MapOf(e.editMap(old.Map(), t)), true
 	}
+
 	if !e.missing || e.writes(t) {
 		e.badPath = true
 	}

@@ -22,9 +22,11 @@ func (u *Update) Bind(params *Params) (*Change, error) {
 	for slot := range u.names {
 		b.resolveName(slot)
 	}
+
 	for slot := range u.values {
 		b.resolveValue(slot)
 	}
+
 	c := &Change{binding: b, actions: make([]boundAction, 0, len(u.actions))}
 	paths := make([]path, len(u.actions))
 	for i := range u.actions {
@@ -32,13 +34,16 @@ func (u *Update) Bind(params *Params) (*Change, error) {
 		paths[i] = b.full(a.path)
 		c.actions = append(c.actions, boundAction{a.verb, paths[i], &a.value})
 	}
+
 	b.checkPaths(paths)
 	for i := range u.actions {
 		b.checkAction(&u.actions[i])
 	}
+
 	if b.err != nil {
 		return nil, b.err
 	}
+
 	c.tree = newTree(paths)
 	return c, nil
 }
@@ -85,6 +90,7 @@ func (b *binding) checkPaths(paths []path) {
 			}
 		}
 	}
+
 	if conflict != "" {
 		b.fail(conflict)
 	}

@@ -33,6 +33,7 @@ func ParseUpdate(src string) (*Update, error) {
 	p := newParser(UpdateExpression, src)
 	u := &Update{}
 	var seen [verbDelete + 1]bool
+
 	for p.syntax == nil {
 		v, ok := p.section()
 		if !ok {
@@ -47,12 +48,15 @@ func ParseUpdate(src string) (*Update, error) {
 			u.actions = append(u.actions, p.action(v))
 		}
 	}
+
 	if len(u.actions) == 0 {
 		p.fail()
 	}
+
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
+
 	u.names, u.values = p.names, p.values
 	return u, nil
 }
@@ -113,6 +117,7 @@ func (p *parser) updateOperand(sum bool) node {
 		}
 		return p.closed(inner)
 	}
+
 	return node{op: opPath, path: p.path(updateKeywords)}
 }
 

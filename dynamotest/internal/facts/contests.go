@@ -124,6 +124,7 @@ func winner(all []*racer) (*racer, string) {
 		}
 		open = open || w.open
 	}
+
 	switch {
 	case len(won) > 1 || len(won) == 0 && !open:
 		return nil, fmt.Sprintf("%d winners", len(won))
@@ -160,6 +161,7 @@ func counted(judge *racer, all []*racer) string {
 			most++
 		}
 	}
+
 	if n := judge.send("GetItem", get).integer("Item.n.N"); n < won || n > most {
 		return fmt.Sprintf("the sum is %d after %d additions", n, won)
 	}

@@ -40,22 +40,27 @@ func All() ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var all []Fact
 	for _, entry := range entries {
 		group, ok := strings.CutSuffix(entry.Name(), ".jsonl")
 		if !ok {
 			continue
 		}
+
 		text, err := data.ReadFile(path.Join("data", entry.Name()))
 		if err != nil {
 			return nil, err
 		}
+
 		facts, err := read(group, text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", entry.Name(), err)
 		}
+
 		all = append(all, facts...)
 	}
+
 	return all, nil
 }
 
@@ -63,6 +68,7 @@ func read(group string, text []byte) ([]Fact, error) {
 	var facts []Fact
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
+
 	for {
 		fact := Fact{Group: group}
 		err := dec.Decode(&fact)

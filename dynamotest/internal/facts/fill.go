@@ -42,6 +42,7 @@ func fillTo(out *bytes.Buffer, text []byte, of names) error {
 		}
 		return write(out, value)
 	}
+
 	out.Write(text)
 	return nil
 }
@@ -51,6 +52,7 @@ func fillString(text []byte, of names) (any, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, err
 	}
+
 	if m := named.FindStringSubmatch(s); m != nil && m[0] == s {
 		if value, ok := of(m[1], m[2]); ok {
 			return value, nil
@@ -75,6 +77,7 @@ func members(text []byte) ([]member, error) {
 	if _, err := dec.Token(); err != nil { // the brace
 		return nil, err
 	}
+
 	var all []member
 	for dec.More() {
 		name, err := dec.Token()
@@ -87,6 +90,7 @@ func members(text []byte) ([]member, error) {
 		}
 		all = append(all, m)
 	}
+
 	return all, nil
 }
 
@@ -101,6 +105,7 @@ func fillObject(out *bytes.Buffer, text []byte, of names) error {
 	if len(all) == 1 && all[0].name == "$nest" {
 		return nest(out, all[0].value, of)
 	}
+
 	return list(out, '{', '}', all, func(m member) error {
 		name, _ := json.Marshal(m.name) // a string is always valid
 		if err := fillTo(out, name, of); err != nil {

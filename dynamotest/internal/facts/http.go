@@ -15,10 +15,12 @@ func Over(transport http.RoundTripper, endpoint string, sign func(r *http.Reques
 		if err != nil {
 			return 0, nil, err
 		}
+
 		target := "DynamoDB_20120810." + op
 		if name, ok := strings.CutPrefix(op, "Streams:"); ok {
 			target = "DynamoDBStreams_20120810." + name
 		}
+
 		r.Header.Set("X-Amz-Target", target)
 		r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 		if sign != nil {
@@ -26,14 +28,17 @@ func Over(transport http.RoundTripper, endpoint string, sign func(r *http.Reques
 				return 0, nil, err
 			}
 		}
+
 		reply, err := transport.RoundTrip(r)
 		if err != nil {
 			return 0, nil, err
 		}
+
 		text, err := io.ReadAll(reply.Body)
 		if closing := reply.Body.Close(); err == nil {
 			err = closing
 		}
+
 		return reply.StatusCode, text, err
 	}
 }

@@ -71,6 +71,7 @@ func (e expectation) differs(a answer) string {
 		}
 		return strings.Join(whys, " | ")
 	}
+
 	for _, find := range []func(answer) string{e.type_, e.text, e.cancelled, e.content} {
 		if why := find(a); why != "" {
 			return why
@@ -95,6 +96,7 @@ func (e expectation) text(a answer) string {
 	if e.Message != nil && a.message != *e.Message {
 		return fmt.Sprintf("want text %q, got %.600q", *e.Message, a.message)
 	}
+
 	for _, pattern := range e.Match {
 		ok, err := regexp.MatchString(pattern, a.message)
 		if err != nil {
@@ -111,13 +113,16 @@ func (e expectation) cancelled(a answer) string {
 	if e.Cancel == nil {
 		return ""
 	}
+
 	reasons, _ := at(a.body, "CancellationReasons")
 	all, _ := reasons.([]any)
 	codes := make([]string, len(all))
+
 	for i, reason := range all {
 		code, _ := at(reason, "Code")
 		codes[i], _ = code.(string)
 	}
+
 	if !slices.Equal(codes, e.Cancel) {
 		return fmt.Sprintf("want cancellation %q, got %q", e.Cancel, codes)
 	}
@@ -194,6 +199,7 @@ func missingMembers(want map[string]any, got any, path string) string {
 	if !ok {
 		return fmt.Sprintf("%s: want an object, got %s", path, short(got))
 	}
+
 	for name, value := range want {
 		member, ok := all[name]
 		if !ok {
@@ -270,6 +276,7 @@ func sameElements(arg, got any) bool {
 	if !ok || !list || len(want) != len(all) {
 		return false
 	}
+
 	left := slices.Clone(all)
 	for _, one := range want {
 		i := slices.IndexFunc(left, func(other any) bool { return missing(one, other, "") == "" })
@@ -278,6 +285,7 @@ func sameElements(arg, got any) bool {
 		}
 		left = slices.Delete(left, i, i+1)
 	}
+
 	return true
 }
 

@@ -45,6 +45,7 @@ func (r *Runner) Races(ctx context.Context, rounds, racers int) (races []Race, e
 	if refused, err := r.make(ctx, "hash_s"); refused != "" || err != nil {
 		return nil, errors.Join(errors.New(refused), err)
 	}
+
 	for n, c := range contests {
 		race := Race{Name: c.name, Winners: map[int]int{}}
 		for race.Rounds < rounds && race.Refused == "" && err == nil {
@@ -67,9 +68,11 @@ func (r *Runner) round(ctx context.Context, c contest, race *Race, key string, r
 			racers = 0 // there is nothing to race for
 		}
 	}
+
 	all := make([]*racer, racers)
 	start := make(chan struct{})
 	var running sync.WaitGroup
+
 	for i := range all {
 		all[i] = &racer{Runner: r, ctx: ctx, key: key, race: race, number: i}
 		running.Go(func() {
@@ -77,9 +80,11 @@ func (r *Runner) round(ctx context.Context, c contest, race *Race, key string, r
 			c.run(all[i])
 		})
 	}
+
 	close(start)
 	running.Wait()
 	won := 0
+
 	for _, w := range all {
 		if w.won {
 			won++
@@ -87,6 +92,7 @@ func (r *Runner) round(ctx context.Context, c contest, race *Race, key string, r
 		judge.wrong, judge.refused = cmp.Or(judge.wrong, w.wrong), cmp.Or(judge.refused, w.refused)
 		judge.err = errors.Join(judge.err, w.err)
 	}
+
 	race.Winners[won]++
 	if judge.wrong == "" && judge.err == nil {
 		// Without an answer to the judge, what it found proves nothing.
@@ -94,9 +100,11 @@ func (r *Runner) round(ctx context.Context, c contest, race *Race, key string, r
 			judge.wrong = why
 		}
 	}
+
 	if race.Refused = judge.refused; judge.open {
 		race.Refused = cmp.Or(judge.refused, "the judge gets no answer")
 	}
+
 	if judge.wrong != "" {
 		race.Wrong = append(race.Wrong, fmt.Sprintf("round %d: %s", race.Rounds, judge.wrong))
 	}
@@ -130,6 +138,7 @@ func (w *racer) send(op, body string) answer {
 			w.open, w.err = true, err
 			return answer{}
 		}
+
 		a := newAnswer(status, reply)
 		switch {
 		case a.has(conflict) && !a.has(lost):
@@ -146,8 +155,10 @@ func (w *racer) send(op, body string) answer {
 		case status != 200 && !a.has(lost):
 			w.open, w.refused = true, fmt.Sprintf("%s is refused: %d %s %s", op, status, a.kind, a.message)
 		}
+
 		return a
 	}
+
 	w.open, w.wrong = true, op+" conflicts without end"
 	return answer{}
 }

@@ -39,6 +39,7 @@ func (r *Runner) Run(ctx context.Context, fact Fact) (differs string, err error)
 			return differs, err
 		}
 	}
+
 	kept := map[string]any{}
 	for i, step := range fact.Steps {
 		if differs, err = r.step(ctx, step, kept); err != nil {
@@ -49,6 +50,7 @@ func (r *Runner) Run(ctx context.Context, fact Fact) (differs string, err error)
 			break
 		}
 	}
+
 	return differs, r.drop(ctx)
 }
 
@@ -58,23 +60,28 @@ func (r *Runner) step(ctx context.Context, step Step, kept map[string]any) (stri
 	if err != nil {
 		return "", err
 	}
+
 	var expect expectation
 	text, err := fill(step.Expect, of)
 	if err == nil {
 		err = json.Unmarshal(text, &expect)
 	}
+
 	if err != nil {
 		return "", fmt.Errorf("expect: %w", err)
 	}
+
 	for try := 0; ; try++ {
 		status, reply, err := r.send(ctx, step.Op, body)
 		if err != nil {
 			return "", err
 		}
+
 		a := newAnswer(status, reply)
 		if name, ok := at(a.body, "TableDescription.TableName"); ok && step.Op == "CreateTable" {
 			r.own[fmt.Sprint(name)] = true
 		}
+
 		why := expect.differs(a)
 		if why == "" {
 			return keep(step, a, kept), nil
@@ -141,16 +148,19 @@ func (r *Runner) create(ctx context.Context, name string) (refused string, err e
 	if !ok {
 		return "", fmt.Errorf("table %s is not defined", name)
 	}
+
 	table := r.table(name)
 	body := map[string]any{"TableName": table}
 	for member, value := range def {
 		body[member] = value
 	}
+
 	if a, err := r.ask(ctx, "CreateTable", body); err != nil {
 		return "", err
 	} else if a.status != 200 {
 		return fmt.Sprintf("table %s: %d %s: %s", name, a.status, a.kind, a.message), nil
 	}
+
 	for {
 		a, err := r.ask(ctx, "DescribeTable", map[string]any{"TableName": table})
 		if err != nil {

@@ -40,18 +40,22 @@ func (f *Fault) String() string {
 	if f.Effect.Code != "" {
 		text += " as " + f.Effect.Code
 	}
+
 	if f.Effect.ByIndex != "" {
 		text += " by index " + f.Effect.ByIndex
 	}
+
 	text += fmt.Sprintf(" on request %d", cmp.Or(f.Nth, 1))
 	for _, part := range []struct{ name, value string }{{"Op", f.Op}, {"Table", f.Table}, {"Index", f.Index}} {
 		if part.value != "" {
 			text += " of " + part.name + " " + part.value
 		}
 	}
+
 	for _, field := range f.Key {
 		text += " with " + field.Name
 	}
+
 	if f.Chance > 0 {
 		text += fmt.Sprintf(" by a chance of %g", f.Chance)
 	}
@@ -66,6 +70,7 @@ func (f *Fault) check(inProcess bool) error {
 	if f.Effect.Kind == 0 {
 		return fmt.Errorf("dynamotest: fault: it has no Do")
 	}
+
 	f.Table = api.TableNameOf(f.Table)
 	if wrong := cmp.Or(f.Effect.wrong(), f.wrongCount(), f.wrongOp(inProcess), f.wrongTarget(), f.wrongIndex(), f.wrongThrottle()); wrong != "" {
 		return fmt.Errorf("dynamotest: fault %v: %s", f.Effect.Kind, wrong)
@@ -73,9 +78,11 @@ func (f *Fault) check(inProcess bool) error {
 	if f.Effect.OfServer() && !inProcess {
 		return fmt.Errorf("dynamotest: fault %v needs a server in this process: this backend answers for itself", f.Effect.Kind)
 	}
+
 	if f.Nth == 0 {
 		f.Nth = 1
 	}
+
 	if f.Times == 0 {
 		f.Times = 1
 		if f.Chance > 0 {

@@ -111,12 +111,15 @@ func (f *armed) draw(c call, hit []bool) float64 {
 			items = append(items, fmt.Sprintf("\x00%s\x00%s\x00%s", about.Table, about.Index, about.Key.AppendJSON(nil)))
 		}
 	}
+
 	slices.Sort(items) // the SDK sends the tables of a batch in any order
 	h := fnv.New64a()
 	io.WriteString(h, c.op)
+
 	for _, item := range items {
 		io.WriteString(h, item)
 	}
+
 	what := h.Sum64()
 	f.met[what]++
 	return rand.New(rand.NewPCG(f.Seed+f.met[what], what)).Float64()

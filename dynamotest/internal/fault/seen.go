@@ -72,11 +72,13 @@ func tablesOf(c call) string {
 			names = append(names, name)
 		}
 	}
+
 	slices.Sort(names) // clients send a batch's tables in any order
 	more := ""
 	if n := len(names) - mostTables; n > 0 {
 		names, more = names[:mostTables], fmt.Sprintf(" and %d more", n)
 	}
+
 	if len(names) == 0 {
 		return ""
 	}
@@ -111,10 +113,12 @@ func (f *armed) see(c call) {
 	if f.fired > 0 {
 		return
 	}
+
 	f.passed.add(c)
 	if f.tables == nil || f.Op != "" && f.Op != c.op {
 		return
 	}
+
 	for _, about := range c.targets {
 		if f.namesTable(about.Table) {
 			f.compareKeys(about.Table)
@@ -128,10 +132,12 @@ func (f *armed) compareKeys(table string) {
 	if f.Key == nil {
 		return
 	}
+
 	parts := f.tables.KeyParts(table)
 	if parts == nil {
 		return
 	}
+
 	wrong := ""
 	for _, field := range f.Key {
 		i := slices.IndexFunc(parts, func(p keys.Part) bool { return p.Name == field.Name })
@@ -142,6 +148,7 @@ func (f *armed) compareKeys(table string) {
 			wrong = fmt.Sprintf("the key of %s has %s as %v, not as %v", table, field.Name, parts[i].Kind, field.Value.Kind())
 		}
 	}
+
 	f.keyHint.note(wrong)
 }
 
@@ -151,15 +158,18 @@ func (f *armed) compareIndexes(about target.Target) {
 	if about.Read || index == "" {
 		return
 	}
+
 	all, ok := f.tables.GlobalIndexes(about.Table)
 	if !ok {
 		return
 	}
+
 	wrong := ""
 	if !slices.Contains(all, index) {
 		slices.Sort(all)
 		wrong = fmt.Sprintf("%s has no global index %s (it has %s)", about.Table, index, cmp.Or(strings.Join(all, ", "), "none"))
 	}
+
 	f.indexHint.note(wrong)
 }
 

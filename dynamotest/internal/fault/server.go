@@ -35,10 +35,12 @@ func (s *Set) Server(op string, targets []target.Target) Reception {
 	defer s.mu.Unlock()
 	var r reception
 	var partly []func() // effects of faults on parts of a batch
+
 	for _, f := range s.faults {
 		if !f.Effect.OfServer() {
 			continue
 		}
+
 		f.see(c)
 		hit, ok := f.match(c)
 		switch {
@@ -50,16 +52,19 @@ func (s *Set) Server(op string, targets []target.Target) Reception {
 			f.fired++
 		}
 	}
+
 	if r.Answer == nil || r.Answer.Late {
 		for _, refuse := range partly {
 			refuse()
 		}
 	}
+
 	if r.Answer == nil && r.throttle != nil && op != "BatchExecuteStatement" && !slices.Contains(r.Refuse, nil) {
 		r.Answer, r.Hit = &r.throttle.Effect, r.throttled // nothing gets through
 		unfire(r.parts, true)
 		r.parts = nil
 	}
+
 	if len(r.parts) > 0 {
 		r.Refused = func(code string) {
 			s.mu.Lock()
@@ -100,6 +105,7 @@ func (r *reception) refuse(f *armed, hit []bool) {
 	if r.Refuse == nil {
 		r.Refuse = make([]*Effect, len(hit))
 	}
+
 	added := 0
 	for i := len(hit) - 1; i >= 0; i-- {
 		if hit[i] && r.Refuse[i] == nil && (f.Effect.Last == 0 || added < f.Effect.Last) {
@@ -107,9 +113,11 @@ func (r *reception) refuse(f *armed, hit []bool) {
 			added++
 		}
 	}
+
 	if added == 0 {
 		return
 	}
+
 	f.fired++
 	r.parts = append(r.parts, f)
 	if f.Effect.Kind == Throttle && r.throttle == nil {

@@ -36,11 +36,13 @@ func (s *Set) Transport(op string, req api.Request) Passage {
 	if !s.OnTransport() {
 		return Passage{}
 	}
+
 	c := call{op, s.targets(req)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var p Passage
 	var late []*armed // what concerns the reply, if one comes
+
 	for _, f := range s.faults {
 		if f.Effect.OfServer() || f.calling.Load() > 0 || !f.meets(f.sees(c, req)) {
 			continue
@@ -55,6 +57,7 @@ func (s *Set) Transport(op string, req api.Request) Passage {
 			f.fired++
 		}
 	}
+
 	if p.Fate == nil || p.Fate.Kind == LoseReply {
 		for _, f := range late {
 			f.wait(&p.After)

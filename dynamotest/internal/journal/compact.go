@@ -87,19 +87,23 @@ func (j *Journal) compactAtStart(version int) error {
 	if !old && !j.due() {
 		return nil
 	}
+
 	s := j.compaction()
 	if s == nil && !old {
 		return nil
 	}
+
 	if s == nil {
 		s = &snapshot{write: j.owner.Snapshot(), told: j.told, live: j.owner.Weight()}
 	}
+
 	s.size, s.lines = j.size, j.lines
 	if err := j.rewrite(s); err != nil && old {
 		return fmt.Errorf("bringing it from format %d to %d: %w", version, journalFormat, err)
 	} else if err != nil {
 		j.complain(err)
 	}
+
 	return j.err
 }
 
@@ -125,17 +129,21 @@ func (j *Journal) rewrite(s *snapshot) error {
 	if err != nil {
 		return err
 	}
+
 	err = j.disk.Lock(next)
 	var out *Lines
 	if err == nil {
 		out, err = writeFile(next, s.write)
 	}
+
 	if err == nil {
 		err = next.Sync() // now, because nobody waits for it
 	}
+
 	if err == nil {
 		err = j.replace(next, out, s)
 	}
+
 	if err != nil {
 		return errors.Join(err, next.Close(), j.disk.Remove(j.temporary()))
 	}
@@ -153,12 +161,15 @@ func (j *Journal) replace(next File, out *Lines, s *snapshot) error {
 	if err == nil {
 		err = next.Sync()
 	}
+
 	if err == nil {
 		err = j.disk.Named(j.path, j.file) // otherwise another file could be overwritten
 	}
+
 	if err == nil {
 		err = j.disk.Rename(j.temporary(), j.path)
 	}
+
 	if err != nil {
 		// The old file must still have the name, because the next lines go to
 		// it.
@@ -167,6 +178,7 @@ func (j *Journal) replace(next File, out *Lines, s *snapshot) error {
 		}
 		return err
 	}
+
 	old := j.file
 	j.file, j.size, j.checked, j.lines = next, out.size, out.size, out.number
 	_ = old.Close() // nothing was written since it was synced
@@ -174,6 +186,7 @@ func (j *Journal) replace(next File, out *Lines, s *snapshot) error {
 	if err := j.disk.SyncFolder(j.path); err != nil {
 		j.fail(err)
 	}
+
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.told += s.live - s.told

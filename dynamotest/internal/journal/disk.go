@@ -142,10 +142,12 @@ func (osDisk) Head(path string, n int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
+
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
+
 	head, err := io.ReadAll(io.LimitReader(file, n))
 	return head, errors.Join(err, file.Close())
 }

@@ -105,21 +105,26 @@ func Open(path string, opt Options, o Owner) (*Journal, error) {
 	if opt.Disk == nil {
 		opt.Disk = osDisk{}
 	}
+
 	if opt.CompactFrom == 0 {
 		opt.CompactFrom = compactFrom
 	}
+
 	if opt.Log == nil {
 		opt.Log = slog.Default()
 	}
+
 	file, err := opt.Disk.Open(path)
 	if err != nil {
 		return nil, err
 	}
+
 	j := &Journal{owner: o, disk: opt.Disk, from: opt.CompactFrom, log: opt.Log, file: file}
 	j.changed.L = &j.mu
 	if err := j.openFile(path); err != nil {
 		return nil, errors.Join(err, j.file.Close())
 	}
+
 	return j, nil
 }
 
@@ -137,6 +142,7 @@ func (j *Journal) openFile(path string) (err error) {
 	if err := j.disk.Named(j.path, j.file); err != nil {
 		return err
 	}
+
 	version, err := j.reopen()
 	if err != nil {
 		return err
@@ -148,6 +154,7 @@ func (j *Journal) openFile(path string) (err error) {
 	if err := j.disk.SyncFolder(j.path); err != nil {
 		return err
 	}
+
 	return j.compactAtStart(version)
 }
 
@@ -160,11 +167,13 @@ func (j *Journal) Close() error {
 	if errors.Is(err, ErrClosed) {
 		return nil
 	}
+
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for j.compacting || j.flushing {
 		j.changed.Wait()
 	}
+
 	j.err = ErrClosed
 	return errors.Join(err, j.file.Close())
 }
@@ -208,9 +217,11 @@ func (j *Journal) Settle() error {
 	if j == nil {
 		return nil
 	}
+
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	until := j.appended
+
 	for j.safe < until && j.err == nil {
 		if j.flushing {
 			j.changed.Wait()
@@ -236,6 +247,7 @@ func (j *Journal) flushNow() {
 		}
 		j.changed.Broadcast()
 	}()
+
 	upto, err = j.flush()
 }
 
@@ -267,6 +279,7 @@ func (j *Journal) flush() (upto uint64, err error) {
 		}
 		j.size, j.lines = j.size+int64(n), j.lines+1
 	}
+
 	if t.snapshot != nil {
 		j.mu.Lock()
 		j.compacting = true

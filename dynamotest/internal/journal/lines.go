@@ -74,6 +74,7 @@ func (l *Lines) copy(from io.Reader, after, last int) error {
 		l.entries = append(append(l.entries, entries[1:len(entries)-1]...), ',')
 		l.flush()
 	}
+
 	return l.end()
 }
 
@@ -91,11 +92,13 @@ func writeLine(w interface{ Write([]byte) (int, error) }, number int, entries ..
 	for _, piece := range entries {
 		size += len(piece)
 	}
+
 	line := append(make([]byte, 0, size), sum+" "...)
 	line = append(strconv.AppendInt(line, int64(number), 10), " ["...)
 	for _, piece := range entries {
 		line = append(line, piece...)
 	}
+
 	line[len(line)-1] = ']' // in the place of the last comma
 	copy(line, fmt.Sprintf("%08x", crc32.Checksum(line[len(sum)+1:], castagnoli)))
 	return w.Write(append(line, '\n'))

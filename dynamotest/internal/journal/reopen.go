@@ -19,6 +19,7 @@ func (j *Journal) reopen() (version int, err error) {
 	case err == io.EOF && Unborn(start):
 		return journalFormat, j.start()
 	}
+
 	head, err := in.ReadString('\n')
 	if err != nil && err != io.EOF {
 		return 0, err
@@ -26,6 +27,7 @@ func (j *Journal) reopen() (version int, err error) {
 	if version, err = versionOf(head); err != nil {
 		return 0, err
 	}
+
 	return version, j.redoLines(in, []byte(head), version)
 }
 
@@ -38,6 +40,7 @@ func (j *Journal) redoLines(in *bufio.Reader, last []byte, version int) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
+
 		entries, reason := summed(line)
 		torn := 0
 		if reason != "" {
@@ -49,19 +52,23 @@ func (j *Journal) redoLines(in *bufio.Reader, last []byte, version int) error {
 			}
 			entries, _ = summed(line)
 		}
+
 		if version >= numberedFrom {
 			var wrong string
 			if entries, wrong = numbered(entries, number); wrong != "" {
 				return j.damaged(number, wrong)
 			}
 		}
+
 		if reason != "" {
 			j.warn("mended the last line of the data file, which lacked its newline", number, torn, reason)
 		}
+
 		told, err := j.owner.Redo(entries)
 		if err != nil {
 			return fmt.Errorf("line %d, at byte %d: %w", number, j.size, err)
 		}
+
 		last = line
 		j.told += told
 		j.size += int64(len(line))

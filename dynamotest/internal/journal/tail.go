@@ -32,10 +32,12 @@ func (j *Journal) ending(line []byte, rest io.Reader, number int, reason string)
 	if _, err := io.Copy(&tail, rest); err != nil {
 		return nil, 0, err
 	}
+
 	damaged := func(how string) error { return j.damaged(number, reason+how) }
 	if tail.written {
 		return nil, 0, damaged(fmt.Sprintf(", and %d bytes follow that were written later", tail.size))
 	}
+
 	written := bytes.TrimRight(line, "\x00")
 	end, ended := wholePart(written), bytes.HasSuffix(written, []byte("\n"))
 	switch torn = len(line) + tail.size; {
@@ -48,6 +50,7 @@ func (j *Journal) ending(line []byte, rest io.Reader, number int, reason string)
 	case torn > 0:
 		j.warn("cut off what a crash left of the last line of the data file, which nobody was told was safe", number, torn, reason)
 	}
+
 	return nil, 0, nil
 }
 
@@ -159,6 +162,7 @@ func wholePart(text []byte) int {
 	if !ok {
 		return 0
 	}
+
 	sum, summed := uint32(0), 0
 	for i, b := range entries {
 		if b != ']' {
@@ -169,5 +173,6 @@ func wholePart(text []byte) int {
 			return len(text) - len(entries) + summed
 		}
 	}
+
 	return 0
 }

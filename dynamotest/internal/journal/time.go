@@ -36,10 +36,12 @@ func ParseTime(text string) (time.Time, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return time.Unix(0, n), nil
 	}
+
 	n, ok := new(big.Int), len(text) <= longestTime
 	if ok {
 		n, ok = n.SetString(text, 10)
 	}
+
 	if ok {
 		seconds, rest := n.DivMod(n, second, new(big.Int)) // rest is never negative
 		if seconds.IsInt64() {

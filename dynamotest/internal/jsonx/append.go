@@ -21,11 +21,13 @@ func AppendString(dst []byte, s string) []byte {
 			i += size
 			continue
 		}
+
 		dst = append(dst, s[start:i]...)
 		dst = appendEscape(dst, c)
 		i++
 		start = i
 	}
+
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
 }

@@ -34,6 +34,7 @@ func (e *TypeError) Error() string {
 		}
 		return "Unrecognized collection type class java.lang." + e.Want
 	}
+
 	switch e.Want {
 	case "Boolean":
 		if e.Got == String {

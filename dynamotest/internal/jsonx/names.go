@@ -17,13 +17,16 @@ func (n *names) intern(b []byte) string {
 	if len(b) > longestName {
 		return string(b)
 	}
+
 	hash := uint32(2166136261) // FNV-1a
 	for _, c := range b {
 		hash = (hash ^ uint32(c)) * 16777619
 	}
+
 	slot := &n[(hash^hash>>16)%nameSlots]
 	if *slot != string(b) {
 		*slot = string(b)
 	}
+
 	return *slot
 }

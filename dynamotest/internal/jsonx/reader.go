@@ -72,10 +72,12 @@ func (r *Reader) Peek() Token {
 	if r.err != nil {
 		return Invalid
 	}
+
 	r.space()
 	if r.pos >= len(r.data) {
 		return Invalid
 	}
+
 	switch c := r.data[r.pos]; {
 	case c == '{':
 		return Object
@@ -120,15 +122,18 @@ func (r *Reader) Key() (string, bool) {
 	if !r.member('}') {
 		return "", false
 	}
+
 	b, ok := r.quoted()
 	if !ok {
 		return "", false
 	}
+
 	r.space()
 	if r.pos >= len(r.data) || r.data[r.pos] != ':' {
 		r.syntax("a colon must follow a member's name")
 		return "", false
 	}
+
 	r.pos++
 	return r.names.intern(b), true
 }
@@ -143,13 +148,16 @@ func (r *Reader) member(closing byte) bool {
 	if r.err != nil {
 		return false
 	}
+
 	first := r.fresh
 	r.fresh = false
 	r.space()
+
 	if r.pos >= len(r.data) {
 		r.syntax("unexpected end")
 		return false
 	}
+
 	switch c := r.data[r.pos]; {
 	case c == closing:
 		r.pos++
@@ -162,6 +170,7 @@ func (r *Reader) member(closing byte) bool {
 		r.space()
 		return true
 	}
+
 	r.syntax("a comma or the end of a container is missing")
 	return false
 }
@@ -236,6 +245,7 @@ func (r *Reader) Int() int64 {
 	if !r.expect(Number, "Long") {
 		return 0
 	}
+
 	text := string(r.number())
 	if r.err != nil {
 		return 0
@@ -243,11 +253,13 @@ func (r *Reader) Int() int64 {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
 	}
+
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f >= 1<<63 || f < -1<<63 {
 		r.Fail(&TypeError{Want: "Long", Got: Number, Offset: r.pos})
 		return 0
 	}
+
 	return int64(f)
 }
 

@@ -32,10 +32,12 @@ func (r *Reader) number() []byte {
 		r.syntax("malformed number")
 		return nil
 	}
+
 	if r.accept('.') && r.digits() == 0 {
 		r.syntax("malformed number")
 		return nil
 	}
+
 	if r.accept('e') || r.accept('E') {
 		if !r.accept('+') {
 			r.accept('-')
@@ -71,11 +73,13 @@ func (r *Reader) quoted() ([]byte, bool) {
 		r.syntax("a string is missing")
 		return nil, false
 	}
+
 	start, ascii := r.pos, true
 	for r.pos < len(r.data) {
 		if r.pos += plain(r.data[r.pos:]); r.pos == len(r.data) {
 			break
 		}
+
 		switch c := r.data[r.pos]; {
 		case c == '"':
 			b := r.data[start:r.pos]
@@ -93,8 +97,10 @@ func (r *Reader) quoted() ([]byte, bool) {
 		case c >= utf8.RuneSelf:
 			ascii = false
 		}
+
 		r.pos++
 	}
+
 	r.syntax("unexpected end of a string")
 	return nil, false
 }
@@ -126,6 +132,7 @@ func (r *Reader) escaped(start int) ([]byte, bool) {
 			}
 		}
 	}
+
 	r.syntax("unexpected end of a string")
 	return nil, false
 }
@@ -135,6 +142,7 @@ func (r *Reader) escape(dst []byte) ([]byte, bool) {
 	if r.pos >= len(r.data) {
 		return nil, false
 	}
+
 	c := r.data[r.pos]
 	r.pos++
 	switch c {
@@ -154,6 +162,7 @@ func (r *Reader) escape(dst []byte) ([]byte, bool) {
 		ru, ok := r.unicode()
 		return utf8.AppendRune(dst, ru), ok
 	}
+
 	return nil, false
 }
 
@@ -177,6 +186,7 @@ func (r *Reader) hex4() (rune, bool) {
 	if len(r.data)-r.pos < 4 {
 		return 0, false
 	}
+
 	var n rune
 	for _, c := range r.data[r.pos : r.pos+4] {
 		switch {
@@ -191,6 +201,7 @@ func (r *Reader) hex4() (rune, bool) {
 		}
 		n = n<<4 | rune(c)
 	}
+
 	r.pos += 4
 	return n, true
 }

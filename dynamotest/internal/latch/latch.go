@@ -75,6 +75,7 @@ func lockAll(taken []*Latch) {
 	if len(taken) == 0 {
 		return
 	}
+
 	busy := 0
 	for range maxBackoffs {
 		taken[busy].Lock()
@@ -84,6 +85,7 @@ func lockAll(taken []*Latch) {
 		}
 		busy = next
 	}
+
 	for _, h := range taken {
 		h.Lock()
 	}

@@ -21,10 +21,12 @@ func (s *Statement) Bind(parameters []attr.Value) (*Bound, error) {
 	if len(parameters) < s.parameters {
 		return nil, invalid(textParameters)
 	}
+
 	b := &Bound{Statement: s, parameters: parameters}
 	if s.where != nil {
 		b.Where = &Where{root: s.where.bind(parameters)}
 	}
+
 	for _, a := range s.actions {
 		if v := a.value.bind(parameters); a.notASet != nil && !v.value.Kind().Set() {
 			return nil, a.notASet
@@ -59,6 +61,7 @@ func (b *Bound) Change() (*expr.Change, error) {
 			actions[i] = expr.DeleteFrom(a.path, v.value)
 		}
 	}
+
 	return expr.NewChange(actions...)
 }
 
@@ -86,6 +89,7 @@ func (b *Bound) Order(hash, sort string, partitions int) (Ordering, error) {
 	if b.Where == nil {
 		return Ordering{}, invalid(textOrderNoWhere)
 	}
+
 	// DynamoDB reads backwards unless ORDER BY asks for rising sort keys.
 	o := Ordering{SortDescending: true}
 	for _, by := range b.OrderBy {
@@ -98,6 +102,7 @@ func (b *Bound) Order(hash, sort string, partitions int) (Ordering, error) {
 			return Ordering{}, invalid("Attribute %s in ORDER BY clause must be part of the primary key", by.Name)
 		}
 	}
+
 	switch {
 	case partitions == 0:
 		return Ordering{}, invalid(textOrderNoHash)

@@ -49,10 +49,12 @@ func (t *translator) operation(n *node) term {
 	case op == "IN":
 		return negate(n.text == "not in", call(op, t.candidates(n)...))
 	}
+
 	args := make([]term, len(n.args))
 	for i, arg := range n.args {
 		args[i] = t.operand(arg)
 	}
+
 	return negate(n.text == "not between", call(op, args...))
 }
 

@@ -55,12 +55,14 @@ func lex(src string) []token {
 		if i == len(src) {
 			return append(tokens, token{kind: tokEOF, start: i, end: i})
 		}
+
 		t := scan(src, i)
 		i = t.end
 		if n := len(tokens); n > 0 && t.kind >= tokKeyword && tokens[n-1].kind >= tokKeyword && phrases[[2]string{tokens[n-1].text, t.text}] {
 			tokens[n-1].text += " " + t.text
 			continue
 		}
+
 		tokens = append(tokens, t)
 		if t.kind == tokIllegal {
 			return tokens
@@ -106,6 +108,7 @@ func scan(src string, i int) token {
 	case isLetter(c):
 		return word(src, i)
 	}
+
 	for n, s := range signs {
 		if strings.HasPrefix(src[i:], s) {
 			t := token{tokOperator, i, i + len(s), s}
@@ -164,11 +167,13 @@ func number(src string, i int) token {
 		}
 		return any
 	}
+
 	digits()
 	if i < len(src) && src[i] == '.' {
 		i++
 		digits()
 	}
+
 	whole := true
 	if i < len(src) && (src[i] == 'e' || src[i] == 'E') {
 		if i++; i < len(src) && (src[i] == '+' || src[i] == '-') {
@@ -176,10 +181,12 @@ func number(src string, i int) token {
 		}
 		whole = digits()
 	}
+
 	t := token{tokNumber, start, i, src[start:i]}
 	if !whole || !fitsScale(t.text) {
 		t.kind = tokIllegal
 	}
+
 	return t
 }
 

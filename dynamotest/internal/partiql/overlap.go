@@ -121,9 +121,11 @@ func before(k, l expr.KeyTerm) bool {
 	default:
 		return false // no upper bound
 	}
+
 	if l.Op == expr.Less || l.Op == expr.LessOrEqual {
 		return false // no lower bound
 	}
+
 	order, ok := attr.Compare(last, first)
 	return ok && (order < 0 || order == 0 && (k.Op == expr.Less || l.Op == expr.Greater))
 }

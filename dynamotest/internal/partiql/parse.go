@@ -24,6 +24,7 @@ func Parse(src string) (*Statement, error) {
 	if p.tokens[len(p.tokens)-1].kind == tokIllegal {
 		return nil, malformed(noDetail)
 	}
+
 	root := p.expression(lowest)
 	if !p.ended() {
 		if p.peek().is(";") {
@@ -31,6 +32,7 @@ func Parse(src string) (*Statement, error) {
 		}
 		p.fail(leftover)
 	}
+
 	if p.err != nil {
 		return nil, p.err
 	}
@@ -114,6 +116,7 @@ func (p *parser) expression(above int) *node {
 	if !p.enter() {
 		return &node{}
 	}
+
 	left := p.unary()
 	for p.err == nil {
 		op := p.peek()
@@ -122,6 +125,7 @@ func (p *parser) expression(above int) *node {
 		}
 		left = p.infix(left, op)
 	}
+
 	return left
 }
 
@@ -131,17 +135,21 @@ func (p *parser) infix(left *node, op token) *node {
 	if p.pos++; op.text == "is" || op.text == "is not" {
 		return p.is(left, op)
 	}
+
 	if (op.text == "in" || op.text == "not in") && p.peek().is("(") && !p.after().is("select") {
 		n.args = append(n.args, p.list("(", ")"))
 		return n
 	}
+
 	if p.peek().kind == tokEOF {
 		p.fail(noRightSide)
 	}
+
 	right := p.expression(precedence[op.text])
 	if op.text == "and" || op.text == "or" {
 		return n.join(left, right)
 	}
+
 	n.args = append(n.args, right)
 	if op.text == "between" || op.text == "not between" {
 		p.expect("and", "Expected AND keyword")
@@ -150,6 +158,7 @@ func (p *parser) infix(left *node, op token) *node {
 		}
 		n.args = append(n.args, p.expression(precedence[op.text]))
 	}
+
 	return n
 }
 
@@ -175,14 +184,17 @@ func (p *parser) is(left *node, op token) *node {
 	if _, known := typeNames[name]; !known || t.kind != tokKeyword && t.kind != tokName {
 		p.fail(noTypeName)
 	}
+
 	if p.take("(") {
 		p.expression(lowest)
 		p.symbol(")")
 	}
+
 	n := &node{kind: nodeIs, token: op, text: name, args: []*node{left}}
 	if op.text == "is not" {
 		return &node{kind: nodeOperator, token: op, text: "not", args: []*node{n}}
 	}
+
 	return n
 }
 
@@ -196,6 +208,7 @@ func (p *parser) unary() *node {
 	if !p.enter() {
 		return &node{}
 	}
+
 	p.pos++
 	n := &node{kind: nodeOperator, token: op, text: op.text}
 	switch {
@@ -209,6 +222,7 @@ func (p *parser) unary() *node {
 		}
 		return p.path(&node{kind: nodeName, token: t, text: t.text})
 	}
+
 	operand := p.unary()
 	switch {
 	case operand.kind == nodeNumber && op.is("-"):
@@ -217,6 +231,7 @@ func (p *parser) unary() *node {
 	case operand.kind == nodeNumber:
 		return operand
 	}
+
 	n.args = []*node{operand}
 	return n
 }
@@ -254,6 +269,7 @@ func (p *parser) path(root *node) *node {
 			return n
 		}
 	}
+
 	return root // after an error the result is not used
 }
 

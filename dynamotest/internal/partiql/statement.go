@@ -25,6 +25,7 @@ func (p *parser) selection() *node {
 	case p.take("value"):
 		c.value = true
 	}
+
 	for more := true; more && p.err == nil; more = p.take(",") {
 		if star := p.take("*"); star {
 			c.all = true
@@ -34,22 +35,27 @@ func (p *parser) selection() *node {
 		col.alias = p.alias("as")
 		c.columns = append(c.columns, col)
 	}
+
 	if c.all && len(c.columns) > 0 {
 		p.fail("Other expressions may not be present in the select list when '*' is used without dot notation.")
 	}
+
 	p.expect("from", "Expected FROM after SELECT list")
 	p.sources(c)
 	p.where(c)
+
 	if p.take("group") {
 		c.group = true
 		p.take("partial")
 		p.expect("by", "Expected BY")
 		p.commas(func() *node { return p.expression(lowest) })
 	}
+
 	p.order(c)
 	if p.take("limit") {
 		c.limit = p.expression(lowest)
 	}
+
 	return &node{kind: nodeSelect, parts: c}
 }
 
@@ -76,14 +82,17 @@ func (p *parser) sources(c *clauses) {
 		if p.take("unpivot") {
 			c.sources++ // no table
 		}
+
 		source := p.expression(lowest)
 		if c.sources++; c.source == nil {
 			c.source = source
 		}
+
 		c.alias = p.aliases() || c.alias
 		if c.sources > 1 && p.take("on") {
 			p.expression(lowest)
 		}
+
 		for more = p.take(","); slices.Contains(joins, p.peek().text); more = true {
 			p.pos++
 		}
@@ -180,9 +189,11 @@ func (p *parser) action(c *clauses) bool {
 		c.actions = append(c.actions, assignment{path: p.simplePath()})
 		return true
 	}
+
 	if !p.take("set") {
 		return false
 	}
+
 	for more := true; more && p.err == nil; more = p.take(",") {
 		a := assignment{path: p.simplePath()}
 		p.expect("=", "Expected '='")
@@ -201,6 +212,7 @@ func (p *parser) returning(c *clauses) {
 	if !p.take("returning") {
 		return
 	}
+
 	for more := true; more && p.err == nil; more = p.take(",") {
 		r, ok := returned[p.next().text]
 		if !ok {

@@ -32,6 +32,7 @@ func (p *parser) term() *node {
 	case tokKeyword:
 		return p.keywordTerm(t)
 	}
+
 	return p.symbolTerm(t)
 }
 
@@ -40,29 +41,35 @@ func (p *parser) keywordTerm(t token) *node {
 		p.pos++
 		return &node{kind: kind, token: t, text: t.text}
 	}
+
 	if read, ok := statements[t.text]; ok {
 		p.pos++
 		n := read(p)
 		n.token = t
 		return n
 	}
+
 	if slices.Contains(particles, t.text) {
 		p.fail(unexpectedTerm)
 		return &node{}
 	}
+
 	aggregate := slices.Contains(aggregates, t.text)
 	if !p.after().is("(") || !aggregate && !slices.Contains(functionWords, t.text) {
 		p.fail(unexpectedWord)
 		return &node{}
 	}
+
 	p.pos++
 	if !aggregate {
 		return p.call(t, nodeCall)
 	}
+
 	n := p.call(t, nodeAggregate)
 	if len(n.args) != 1 {
 		p.fail("Aggregate functions are always unary")
 	}
+
 	return n
 }
 
@@ -87,6 +94,7 @@ func (p *parser) symbolTerm(t token) *node {
 	case t.is("{"):
 		return p.tuple()
 	}
+
 	p.fail(unexpectedTerm)
 	return &node{}
 }
@@ -140,6 +148,7 @@ func (p *parser) call(name token, kind nodeKind) *node {
 	default:
 		n.args = p.commas(func() *node { return p.expression(lowest) })
 	}
+
 	p.symbol(")")
 	return n
 }

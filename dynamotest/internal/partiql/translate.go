@@ -39,10 +39,12 @@ func translate(src string, root *node, parameters int) (*Statement, error) {
 	} else if s.Kind = kinds[root.kind]; s.Kind == 0 {
 		return nil, invalid("Unsupported operation: %s", root.class())
 	}
+
 	t.table(s, c)
 	if t.refused != nil {
 		return nil, t.refused
 	}
+
 	switch s.Kind {
 	case Select, Exists:
 		t.selection(s, c)
@@ -51,6 +53,7 @@ func translate(src string, root *node, parameters int) (*Statement, error) {
 	default:
 		t.change(s, c)
 	}
+
 	s.refused = t.refused
 	return s, nil
 }
@@ -70,10 +73,12 @@ func (t *translator) table(s *Statement, c *clauses) {
 	if c.alias {
 		t.refuse(textAlias)
 	}
+
 	if c.sources > 1 || c.source == nil {
 		t.refuse(textOneSource)
 		return
 	}
+
 	names := t.names(c.source)
 	switch {
 	case slices.Contains(names, ""):
@@ -83,6 +88,7 @@ func (t *translator) table(s *Statement, c *clauses) {
 	case len(names) == 2 && s.Kind != Select && s.Kind != Exists:
 		t.refuse(textNoIndex)
 	}
+
 	if t.refused == nil {
 		if s.Table = names[0]; len(names) == 2 {
 			s.Index = names[1]
@@ -95,14 +101,17 @@ func (t *translator) names(source *node) []string {
 	if source.kind == nodeName {
 		return []string{source.text}
 	}
+
 	if source.kind != nodePath || source.args[0].kind != nodeName {
 		t.refuse(textNoSource)
 		return nil
 	}
+
 	names := []string{source.args[0].text}
 	for _, s := range source.steps {
 		names = append(names, s.name)
 	}
+
 	switch last := source.steps[len(source.steps)-1]; {
 	case len(names) > 2:
 		t.refuse(textLongPath)
@@ -118,15 +127,19 @@ func (t *translator) selection(s *Statement, c *clauses) {
 	if c.group {
 		t.refuse("Unsupported clause: GROUP BY")
 	}
+
 	if c.limit != nil {
 		t.refuseAt(c.limit.token, "Unsupported clause: LIMIT")
 	}
+
 	if c.value {
 		t.refuse(textNoValue)
 	}
+
 	if c.distinct {
 		t.refuse("Unsupported token in expression: DISTINCT")
 	}
+
 	t.columns(s, c)
 	t.where(s, c)
 	for _, o := range c.order {
@@ -146,6 +159,7 @@ func (t *translator) columns(s *Statement, c *clauses) {
 			t.refuse(textAlias)
 		}
 	}
+
 	for _, col := range c.columns {
 		switch n := col.value; {
 		case n.kind == nodePath && n.steps[len(n.steps)-1].wildcard:
@@ -153,12 +167,14 @@ func (t *translator) columns(s *Statement, c *clauses) {
 		case n.kind != nodeName && n.kind != nodePath:
 			t.refuseAt(n.token, textColumn)
 		}
+
 		path := t.path(col.value)
 		for _, other := range s.Columns {
 			if t.refused == nil && other.Leaf() == path.Leaf() {
 				t.refuse("Duplicate identifiers in select clause: %s", path.Leaf())
 			}
 		}
+
 		s.Columns = append(s.Columns, path)
 	}
 }
@@ -179,6 +195,7 @@ func (t *translator) change(s *Statement, c *clauses) {
 	for _, a := range c.actions {
 		s.actions = append(s.actions, t.action(a))
 	}
+
 	for i, r := range c.returned {
 		switch {
 		case i > 0:
@@ -188,6 +205,7 @@ func (t *translator) change(s *Statement, c *clauses) {
 		}
 		s.Returning = r.returning
 	}
+
 	if s.Kind == Delete && s.Returning != ReturnNothing && s.Returning != AllOld {
 		t.refuse("Invalid returning clause: RETURNING %s *. Only RETURNING ALL OLD * is allowed in DELETE statements.", s.Returning)
 	}
@@ -217,10 +235,12 @@ func (t *translator) setFunction(to *action, call *node) {
 		t.refuseAt(call.token, "%s must have exactly two arguments", name)
 		return
 	}
+
 	from, set := call.args[0], call.args[1]
 	if from.kind != nodeName && from.kind != nodePath || !t.path(from).Equal(to.path) {
 		t.refuseAt(call.token, "The first argument to %s must equal the assignment value", name)
 	}
+
 	// The error about the second argument has the place of the first one.
 	to.notASet = invalid("The second argument to %s must be a value with type SET %s", name, place(t.src, from.token))
 	switch set.kind {
@@ -237,21 +257,26 @@ func (t *translator) path(n *node) expr.Path {
 	if n.kind == nodePath {
 		root = n.args[0]
 	}
+
 	if root.kind != nodeName {
 		t.refuseAt(root.token, textColumn)
 		return expr.NewPath("")
 	}
+
 	if root.text == "" {
 		t.refuse(textEmptyName)
 	}
+
 	if steps := len(n.steps) + 1; steps > maxPath {
 		t.refuse("The document path has too many nesting elements; nesting levels: %d", steps)
 		return expr.NewPath("")
 	}
+
 	path := expr.NewPath(root.text)
 	for _, s := range n.steps {
 		path = t.step(path, s)
 	}
+
 	return path
 }
 

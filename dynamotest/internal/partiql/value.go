@@ -27,9 +27,11 @@ func (t *translator) insert(s *Statement, c *clauses) {
 	case c.item.kind != nodeTuple:
 		t.refuse(textNoItem)
 	}
+
 	if t.refused != nil {
 		return
 	}
+
 	for name, value := range t.members(c.item, "root") {
 		m := member{name: name}
 		switch value.kind {
@@ -69,12 +71,15 @@ func (t *translator) members(n *node, at string) func(yield func(string, *node) 
 			if name.kind != nodeString {
 				t.refuseAt(name.token, "Tuple keys must be of type String. Actual type: %s under %s", name.class(), at)
 			}
+
 			if name.text == "" {
 				t.refuse(textEmptyName)
 			}
+
 			if seen[name.text] {
 				t.refuseAt(n.token, "Duplicate keys in tuple. Key: %s under %s", name.text, at)
 			}
+
 			seen[name.text] = true
 			if t.refused != nil || !yield(name.text, value) {
 				return
@@ -112,6 +117,7 @@ func (t *translator) value(n *node, at string) attr.Value {
 	case nodeBag:
 		return t.bag(n, at)
 	}
+
 	t.refuseAt(n.token, "Unsupported data type: %s under key %s", n.class(), at)
 	return attr.Value{}
 }
@@ -130,6 +136,7 @@ func (t *translator) bag(n *node, at string) attr.Value {
 		t.refuse(textEmptyBag)
 		return attr.Value{}
 	}
+
 	kind := n.args[0].kind
 	elems := make([]string, len(n.args))
 	for i, arg := range n.args {
@@ -141,13 +148,16 @@ func (t *translator) bag(n *node, at string) attr.Value {
 			t.value(arg, at)
 		}
 	}
+
 	if t.refused != nil {
 		return attr.Value{}
 	}
+
 	set := attr.StringSet
 	if kind == nodeNumber {
 		set = attr.NumberSet
 	}
+
 	v, err := set(elems...)
 	t.refuseValue(err, "")
 	return v

@@ -34,14 +34,17 @@ func (t *term) keyTerm() (expr.KeyTerm, bool) {
 	if t.kind != termCall || !known || len(t.args) < 2 {
 		return expr.KeyTerm{}, false
 	}
+
 	name, values := &t.args[0], t.args[1:]
 	if mirrored, ok := op.Mirrored(); ok && name.kind == termLiteral {
 		op, name, values = mirrored, &t.args[1], t.args[:1]
 	}
+
 	literals := !slices.ContainsFunc(values, func(v term) bool { return v.kind != termLiteral })
 	if name.kind != termPath || !name.path.TopLevel() || !literals {
 		return expr.KeyTerm{}, false
 	}
+
 	k := expr.KeyTerm{Name: name.path.Head(), Op: op, Value: values[0].value}
 	if op == expr.Between {
 		if len(values) != 2 {
@@ -49,6 +52,7 @@ func (t *term) keyTerm() (expr.KeyTerm, bool) {
 		}
 		k.High = values[1].value
 	}
+
 	return k, true
 }
 
@@ -61,6 +65,7 @@ func (t *term) equals(name string) []attr.Value {
 	if !t.is("IN") || t.args[0].kind != termPath || !t.args[0].path.Equal(expr.NewPath(name)) {
 		return nil
 	}
+
 	var values []attr.Value
 	for _, arg := range t.args[1:] {
 		if arg.kind != termLiteral {
@@ -68,6 +73,7 @@ func (t *term) equals(name string) []attr.Value {
 		}
 		values = append(values, arg.value)
 	}
+
 	return values
 }
 
@@ -77,6 +83,7 @@ func (w *Where) Key(names []string) (key attr.Map, rest []expr.Term, err error) 
 	if w == nil {
 		return nil, nil, invalid(textKeyEquality)
 	}
+
 	terms := conjuncts(&w.root)
 	for i := range terms {
 		k, ok := terms[i].keyTerm()
@@ -89,6 +96,7 @@ func (w *Where) Key(names []string) (key attr.Map, rest []expr.Term, err error) 
 		}
 		key = key.With(k.Name, k.Value)
 	}
+
 	if len(key) < len(names) {
 		return nil, nil, invalid(textKeyEquality)
 	}
@@ -108,14 +116,17 @@ func (w *Where) Partitions(hash, sort string) (Partitions, error) {
 	if w == nil {
 		return Partitions{}, nil
 	}
+
 	terms := conjuncts(&w.root)
 	if parts, used := pin(terms, hash, sort); parts != nil {
 		return Partitions{List: parts, Exact: used == len(terms)}, nil
 	}
+
 	for i := range terms {
 		if !terms[i].is("OR") {
 			continue
 		}
+
 		others := slices.Concat(terms[:i], terms[i+1:])
 		branches := branchesOf(terms[i].args, others, hash, sort)
 		if branches == nil {
@@ -124,12 +135,14 @@ func (w *Where) Partitions(hash, sort string) (Partitions, error) {
 		if overlapping(branches) {
 			return Partitions{}, invalid(textOverlap)
 		}
+
 		var all []expr.KeyTerms
 		for _, b := range branches {
 			for _, part := range b.parts {
 				all = addPartition(all, part)
 			}
 		}
+
 		return Partitions{List: all, ByOr: true}, nil
 	}
 	return Partitions{}, nil
@@ -174,6 +187,7 @@ func pin(terms []term, hash, sort string) (parts []expr.KeyTerms, used int) {
 	if i < 0 {
 		return nil, 0
 	}
+
 	var seen []attr.Value
 	of, sorted := sortTerm(terms, sort)
 	for _, v := range terms[i].equals(hash) {
@@ -187,6 +201,7 @@ func pin(terms []term, hash, sort string) (parts []expr.KeyTerms, used int) {
 		}
 		parts = append(parts, part)
 	}
+
 	if sorted {
 		return parts, 2
 	}

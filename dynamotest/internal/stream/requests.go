@@ -37,6 +37,7 @@ func (all Set) List(req *api.ListStreams, now time.Time) Reply {
 			found = append(found, s)
 		}
 	}
+
 	most := int(req.Limit.Or(listed))
 	return func(w *api.Writer) {
 		w.Array("Streams", func() {
@@ -60,6 +61,7 @@ func (all Set) Describe(req *api.DescribeStream, now time.Time) (Reply, *api.Err
 	if err != nil {
 		return nil, err
 	}
+
 	closed, first, last := s.closed, s.oldest(now), s.last
 	// The only shard has no children, and no shard follows it.
 	shards := !req.ChildrenOf.Set && req.StartShard.Value < s.shard
@@ -71,11 +73,13 @@ func (all Set) Describe(req *api.DescribeStream, now time.Time) (Reply, *api.Err
 			if closed {
 				status = "DISABLED"
 			}
+
 			w.Text("StreamStatus", status)
 			w.Text("StreamViewType", s.view)
 			w.Time("CreationRequestDateTime", s.Created)
 			w.Text("TableName", s.Table)
 			s.key.Describe(w)
+
 			w.Array("Shards", func() {
 				if shards {
 					w.Element(func() { s.describeShard(w, closed, first, last) })
@@ -131,10 +135,12 @@ func (all Set) Iterator(req *api.GetShardIterator, now time.Time) (Reply, *api.E
 	if req.Shard.Value != s.shard {
 		return nil, &api.Error{Code: api.ResourceNotFound, Message: fmt.Sprintf("Requested resource not found: Shard: %s in Stream: %s not found", req.Shard.Value, s.ARN)}
 	}
+
 	next, err := s.place(req, now)
 	if err != nil {
 		return nil, err
 	}
+
 	i := iterator{s.ARN, next, now}
 	return func(w *api.Writer) { w.Text("ShardIterator", i.String()) }, nil
 }
@@ -149,6 +155,7 @@ func (s *Stream) place(req *api.GetShardIterator, now time.Time) (uint64, *api.E
 	case api.Latest:
 		return s.last + 1, nil
 	}
+
 	n, ok := numberOf(req.Sequence.Value)
 	oldest := s.oldest(now)
 	switch {
@@ -159,6 +166,7 @@ func (s *Stream) place(req *api.GetShardIterator, now time.Time) (uint64, *api.E
 	case req.Type.Value == api.AfterSequence:
 		n++
 	}
+
 	if n < oldest {
 		return 0, errTrimmed
 	}
@@ -178,6 +186,7 @@ func (all Set) Records(req *api.GetRecords, region string, now time.Time) (Reply
 		return nil, &api.Error{Code: api.ExpiredIterator, Message: "Iterator expired. The iterator was created at time " + i.issued.UTC().Format(time.RFC3339) +
 			" while right now it is " + now.UTC().Format(time.RFC3339)}
 	}
+
 	s, err := all.named(i.arn, now)
 	if err != nil {
 		return nil, err
@@ -185,10 +194,12 @@ func (all Set) Records(req *api.GetRecords, region string, now time.Time) (Reply
 	if i.next < s.oldest(now) {
 		return nil, errTrimmed
 	}
+
 	records := s.read(i.next, int(req.Limit.Or(api.MaxRecords)))
 	if n := len(records); n > 0 {
 		i.next = records[n-1].number + 1
 	}
+
 	done := s.closed && i.next > s.last
 	return func(w *api.Writer) {
 		w.Array("Records", func() {

@@ -37,13 +37,16 @@ func (s *Stream) Write(w *api.Writer, latest bool) {
 				writeKeyPart(w, p, api.Range)
 			}
 		})
+
 		w.Text("View", s.view)
 		w.Text("Label", s.label)
 		w.Text("Shard", s.shard)
 		w.Int("Last", int64(s.last))
+
 		if s.closed {
 			journal.WriteTime(w, "ClosedAt", s.closedAt)
 		}
+
 		w.Bool("Latest", latest)
 	})
 }
@@ -83,6 +86,7 @@ func Read(r *journal.Reader) (s *Stream, latest bool) {
 			r.Unknown(name)
 		}
 	})
+
 	return s, latest
 }
 
@@ -101,6 +105,7 @@ func readKeyPart(r *journal.Reader, key *keys.Schema) {
 			r.Unknown(name)
 		}
 	})
+
 	if kind == api.Hash {
 		key.Hash = append(key.Hash, p)
 	} else {
@@ -149,6 +154,7 @@ func ReadRecord(r *journal.Reader) *Record {
 			r.Unknown(name)
 		}
 	})
+
 	return &c
 }
 

@@ -67,12 +67,14 @@ func (all Set) Open(table *catalog.Table, view string, now time.Time) *Stream {
 			break
 		}
 	}
+
 	s.shard = fmt.Sprintf("shardId-%020d-%08x", s.Created.UnixMilli(), crc32.ChecksumIEEE([]byte(s.ARN)))
 	for arn, old := range all {
 		if old.forgotten(now) {
 			delete(all, arn)
 		}
 	}
+
 	all[s.ARN] = s
 	return s
 }
@@ -186,29 +188,35 @@ func (s *Stream) write(w *api.Writer, region string, c numbered) {
 	case c.Old != nil:
 		event = "MODIFY"
 	}
+
 	id := sha256.Sum256([]byte(s.ARN + sequence(c.number)))
 	w.Text("eventID", hex.EncodeToString(id[:16]))
 	w.Text("eventName", event)
 	w.Text("eventVersion", "1.1")
 	w.Text("eventSource", "aws:dynamodb")
 	w.Text("awsRegion", region)
+
 	w.Object("dynamodb", func() {
 		keys := s.key.Pick(item)
 		size := keys.Size()
 		w.Int("ApproximateCreationDateTime", c.at.Unix())
 		w.Item("Keys", keys)
+
 		if c.New != nil && (s.view == api.NewImage || s.view == api.NewAndOldImages) {
 			w.Item("NewImage", c.New)
 			size += c.New.Size()
 		}
+
 		if c.Old != nil && (s.view == api.OldImage || s.view == api.NewAndOldImages) {
 			w.Item("OldImage", c.Old)
 			size += c.Old.Size()
 		}
+
 		w.Text("SequenceNumber", sequence(c.number))
 		w.Int("SizeBytes", int64(size))
 		w.Text("StreamViewType", s.view)
 	})
+
 	if c.Expired {
 		w.Object("userIdentity", func() {
 			w.Text("Type", "Service")

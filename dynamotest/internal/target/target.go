@@ -186,10 +186,12 @@ func (l *lister) statements(list ...api.Statement) {
 			l.targets = append(l.targets, Target{})
 			continue
 		}
+
 		if b.Kind == partiql.Insert {
 			l.item(b.Table, b.Item())
 			continue
 		}
+
 		target := Target{Table: api.TableNameOf(b.Table), Index: b.Index, Read: !b.Kind.Writes()}
 		if b.Index == "" {
 			for _, name := range l.namesOf(b.Table) {
@@ -198,6 +200,7 @@ func (l *lister) statements(list ...api.Statement) {
 				}
 			}
 		}
+
 		l.targets = append(l.targets, target)
 	}
 }

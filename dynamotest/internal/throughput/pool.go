@@ -19,20 +19,24 @@ func (l *Limits) pool(d *Demand, since, now time.Time) *bucket {
 	if !l.provisioned || d.Table.OnDemand {
 		return nil
 	}
+
 	at, rate := d.place(), unitsOf(d.Table.Throughput)
 	if d.Index != nil {
 		rate = unitsOf(d.Index.Throughput)
 	}
+
 	b := l.pools[at]
 	if b == nil {
 		b = &bucket{limit: &limit{rate, burst, ofProvisioned}, left: rate, filled: since}
 		l.pools[at] = b
 	}
+
 	b.fill(now)
 	if b.limit.rate != rate { // changed at this moment: see Settle
 		b.limit = &limit{rate, burst, ofProvisioned}
 		b.left.Read, b.left.Write = min(b.left.Read, burst*rate.Read), min(b.left.Write, burst*rate.Write)
 	}
+
 	return b
 }
 
@@ -47,12 +51,14 @@ func (l *Limits) Settle(t *catalog.Table, since, now time.Time) {
 	if l == nil {
 		return
 	}
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.OnDemand {
 		maps.DeleteFunc(l.pools, func(at place, _ *bucket) bool { return at.table == t.Name })
 		return
 	}
+
 	l.pool(&Demand{Table: t}, since, now)
 	for i := range t.Indexes {
 		if x := &t.Indexes[i]; !x.Local {

@@ -48,19 +48,23 @@ func (on *Resource) throttled(exceeded, code string) *api.Error {
 	if on.Index {
 		kind = "Index"
 	}
+
 	if on.Written {
 		use = "Write"
 	}
+
 	if code == "" {
 		code = api.ThroughputExceeded
 		if on.OnDemand {
 			code = api.Throttling
 		}
 	}
+
 	err := &api.Error{Code: code, Message: throttlingText(code, on.Index)}
 	if on.ARN != "" {
 		err.Throttled = []api.ThrottlingReason{{Reason: kind + use + exceeded, Resource: on.ARN}}
 	}
+
 	return err
 }
 
@@ -91,15 +95,18 @@ func Joined(errs []*api.Error) *api.Error {
 			all = &first
 			continue
 		}
+
 		for _, why := range err.Throttled {
 			if !slices.Contains(all.Throttled, why) {
 				all.Throttled = append(all.Throttled, why)
 			}
 		}
 	}
+
 	if all == nil || len(all.Throttled) < 2 {
 		return all
 	}
+
 	ofTable := func(why api.ThrottlingReason) bool { return !strings.Contains(why.Resource, "/index/") }
 	all.Message = throttlingText(all.Code, !slices.ContainsFunc(all.Throttled, ofTable))
 	return all

@@ -58,9 +58,11 @@ func New(rate capacity.Units, provisioned bool, now func() time.Time) *Limits {
 	if rate == (capacity.Units{}) && !provisioned {
 		return nil
 	}
+
 	if rate.Read == 0 {
 		rate.Read = math.Inf(1)
 	}
+
 	if rate.Write == 0 {
 		rate.Write = math.Inf(1)
 	}
@@ -133,9 +135,11 @@ func (l *Limits) admit(groups [][]Demand, together bool) (errs []*api.Error, ref
 	if l == nil {
 		return errs, false
 	}
+
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	for i, group := range groups {
 		errs[i] = l.refuse(group, now)
 		refused = refused || errs[i] != nil
@@ -143,6 +147,7 @@ func (l *Limits) admit(groups [][]Demand, together bool) (errs []*api.Error, ref
 			l.take(group, now)
 		}
 	}
+
 	for _, group := range groups {
 		if together && !refused {
 			l.take(group, now)
@@ -169,6 +174,7 @@ func (l *Limits) refuse(group []Demand, now time.Time) *api.Error {
 			errs = append(errs, d.refused(b.limit.exceeded))
 		}
 	}
+
 	return Joined(errs)
 }
 
@@ -195,6 +201,7 @@ func (l *Limits) bucket(d *Demand, now time.Time) *bucket {
 		b = &bucket{limit: &l.partition, left: l.partition.rate, filled: now, load: Load{Table: at.table, Index: at.index, Partition: strings.Join(texts, ",")}}
 		l.partitions[at] = b
 	}
+
 	b.fill(now)
 	return b
 }
@@ -263,12 +270,15 @@ func (l *Limits) Loads() []Load {
 	if l == nil {
 		return nil
 	}
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out []Load
+
 	for _, b := range l.partitions {
 		out = append(out, b.load)
 	}
+
 	slices.SortFunc(out, func(a, b Load) int {
 		return cmp.Or(cmp.Compare(b.Throttled, a.Throttled), cmp.Compare(b.Consumed.Total(), a.Consumed.Total()),
 			strings.Compare(a.Table, b.Table), strings.Compare(a.Index, b.Index), strings.Compare(a.Partition, b.Partition))

@@ -27,6 +27,7 @@ func (n *node[V]) ascend(from string, bounded bool, yield func(string, V) bool) 
 	if bounded {
 		start, _ = n.find(from)
 	}
+
 	for i := start; i <= len(n.entries); i++ {
 		if !n.leaf() && !n.children[i].ascend(from, bounded && i == start, yield) {
 			return false
@@ -43,6 +44,7 @@ func (n *node[V]) descend(below string, bounded bool, yield func(string, V) bool
 	if bounded {
 		end, _ = n.find(below)
 	}
+
 	for i := end; i >= 0; i-- {
 		if i < end && !yield(n.entries[i].key, n.entries[i].value) {
 			return false

@@ -67,9 +67,11 @@ func (t *Tree[V]) Set(key string, value V) (old V, replaced bool) {
 	if t.owner == nil {
 		t.owner = new(owner)
 	}
+
 	if t.root == nil {
 		t.root = &node[V]{owner: t.owner}
 	}
+
 	t.root = t.root.mutable(t.owner)
 	if len(t.root.entries) == maxEntries {
 		left := t.root
@@ -80,10 +82,12 @@ func (t *Tree[V]) Set(key string, value V) (old V, replaced bool) {
 			children: []*node[V]{left, right},
 		}
 	}
+
 	old, replaced = t.root.set(key, value)
 	if !replaced {
 		t.size++
 	}
+
 	return old, replaced
 }
 
@@ -93,9 +97,11 @@ func (t *Tree[V]) Delete(key string) (old V, removed bool) {
 	if _, ok := t.Get(key); !ok {
 		return old, false
 	}
+
 	t.root = t.root.mutable(t.owner)
 	old = t.root.remove(key)
 	t.size--
+
 	for t.root != nil && len(t.root.entries) == 0 {
 		if t.root.leaf() {
 			t.root = nil
@@ -158,6 +164,7 @@ func (n *node[V]) set(key string, value V) (old V, replaced bool) {
 		old, n.entries[i].value = n.entries[i].value, value
 		return old, true
 	}
+
 	if n.leaf() {
 		if len(n.entries) == cap(n.entries) { // by less than append does, because most leaves stay half full
 			n.entries = append(make([]entry[V], 0, min(len(n.entries)+growth, maxEntries)), n.entries...)
@@ -165,6 +172,7 @@ func (n *node[V]) set(key string, value V) (old V, replaced bool) {
 		n.entries = slices.Insert(n.entries, i, entry[V]{key, value})
 		return old, false
 	}
+
 	if child := n.child(i); len(child.entries) == maxEntries {
 		cut := maxEntries / 2
 		if i == len(n.children)-1 {

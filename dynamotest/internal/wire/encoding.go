@@ -37,14 +37,17 @@ func decoded(body []byte, encoding string) ([]byte, error) {
 	default:
 		return nil, errEncoding
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	// A longer result is refused like any body that is too long.
 	out, err := io.ReadAll(io.LimitReader(r, MaxBody+1))
 	if err == nil && len(out) <= MaxBody && in.Len() > 0 {
 		err = errTrailing
 	}
+
 	return out, err
 }
 
@@ -58,6 +61,7 @@ func (r *Reply) encode(accepts string) {
 	if len(r.Body) < compressFrom || accepts == "" {
 		return
 	}
+
 	var buf bytes.Buffer
 	var w io.WriteCloser
 	encoding := chosen(accepts)
@@ -69,6 +73,7 @@ func (r *Reply) encode(accepts string) {
 	default:
 		return
 	}
+
 	_, _ = w.Write(r.Body) // a buffer never fails
 	_ = w.Close()
 	r.Body = buf.Bytes()
@@ -100,11 +105,13 @@ func allow(header http.Header, r *http.Request) {
 	if r.Header["Origin"] == nil {
 		return
 	}
+
 	header.Set("Access-Control-Allow-Origin", "*")
 	header.Set("Access-Control-Expose-Headers", "x-amzn-RequestId,x-amz-crc32,x-amzn-ErrorType,Date,"+CapacityHeader)
 	if r.Method != http.MethodOptions {
 		return
 	}
+
 	header.Set("Access-Control-Max-Age", "172800")
 	for asked, allowed := range map[string]string{
 		"Access-Control-Request-Method":  "Access-Control-Allow-Methods",

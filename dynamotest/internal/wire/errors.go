@@ -53,12 +53,15 @@ func failure(err *api.Error, cost capacity.Cost) Reply {
 	w.Open('{')
 	w.Text("__type", name)
 	w.Text(textMember(err.Code), err.Message)
+
 	if err.Item != nil {
 		w.Item("Item", err.Item)
 	}
+
 	if len(err.Reasons) > 0 {
 		w.Array("CancellationReasons", func() { writeReasons(&w, err.Reasons) })
 	}
+
 	if len(err.Throttled) > 0 {
 		member := "ThrottlingReasons"
 		if err.Code == api.Throttling {
@@ -66,6 +69,7 @@ func failure(err *api.Error, cost capacity.Cost) Reply {
 		}
 		w.Array(member, func() { writeThrottling(&w, err.Throttled) })
 	}
+
 	w.Close('}')
 	return Reply{Status: status, Body: w.Buf, Cost: cost}
 }

@@ -33,13 +33,16 @@ func Handler(eng *engine.Engine) http.Handler {
 		if !ok {
 			return
 		}
+
 		reply.encode(r.Header.Get("Accept-Encoding"))
 		size := unread.hold(&reply)
 		defer unread.release(size)
 		reply.writeHeader(header, r.Header)
+
 		if bodyType(r) == plainJSON[0] {
 			header["Content-Type"] = plainJSON
 		}
+
 		w.WriteHeader(reply.Status)
 		_, _ = w.Write(reply.Body) // the client has gone, so the error is dropped
 		keep(&room.reply, reply.Body)
@@ -114,6 +117,7 @@ func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request, room *roo
 	case r.Method != http.MethodPost:
 		return notFound(errNoOperation), true
 	}
+
 	target := r.Header.Get("X-Amz-Target")
 	if !strings.Contains(target, ".") {
 		return failure(errNoOperation, nil), true
@@ -124,13 +128,16 @@ func serve(eng *engine.Engine, w http.ResponseWriter, r *http.Request, room *roo
 	if r.ContentLength > hopeless {
 		return failure(errTooLarge, nil), true
 	}
+
 	if r.ContentLength < 0 || r.ContentLength > MaxBody {
 		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
 	}
+
 	body, err := readBody(r, room.request)
 	if err != nil {
 		return unreadable(err), true
 	}
+
 	keep(&room.request, body)
 	return perform(r, eng, target, body, room.reply), true
 }

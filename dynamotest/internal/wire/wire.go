@@ -91,6 +91,7 @@ func (r *Reply) writeHeader(header, asked http.Header) {
 	if r.encoding != "" {
 		header["Content-Encoding"] = []string{r.encoding}
 	}
+
 	if _, wanted := asked[CapacityHeader]; wanted && len(r.Cost) > 0 {
 		header[CapacityHeader] = []string{string(r.Cost.AppendJSON(nil))}
 	}

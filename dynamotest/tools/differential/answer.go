@@ -43,13 +43,16 @@ func (a answer) String() string {
 		accounts, _ := json.Marshal(a.accounts)
 		return short(string(text)) + " " + short(string(accounts))
 	}
+
 	if a.status == http.StatusOK {
 		return short(string(text))
 	}
+
 	out := fmt.Sprintf("%d %s: %s", a.status, a.kind, a.message)
 	if len(a.body) > 0 {
 		out += " " + string(text)
 	}
+
 	return short(out)
 }
 

@@ -36,10 +36,12 @@ func (r request) String() string {
 		body, _ := json.Marshal(r.body) // maps of strings and lists marshal
 		text = string(body)
 	}
+
 	notes := ""
 	if r.pages {
 		notes += " (all pages)"
 	}
+
 	if r.segments > 0 {
 		notes += " (all segments)"
 	}
@@ -70,13 +72,16 @@ func (b backend) ask(ctx context.Context, req request) (answer, error) {
 		body = maps.Clone(body)
 		body["ClientRequestToken"] = token + b.nonce
 	}
+
 	if req.raw == "" && (req.pages || req.segments > 0) {
 		return b.gather(ctx, req)
 	}
+
 	a, err := b.send(ctx, req.op, body, req.raw)
 	if err != nil {
 		return a, err
 	}
+
 	if a.status == http.StatusOK {
 		a.separate(req)
 		switch req.op {
@@ -96,6 +101,7 @@ func (b backend) ask(ctx context.Context, req request) (answer, error) {
 		describe(a.body["TableDescription"])
 		statements(&a)
 	}
+
 	normalize(a.body, req.unordered)
 	normalize(a.accounts, true)
 	return a, nil
@@ -124,11 +130,13 @@ func (b backend) gather(ctx context.Context, req request) (answer, error) {
 	all := answer{status: http.StatusOK}
 	items := []any{}
 	var counted, scanned float64
+
 	for segment := range max(1, req.segments) {
 		body := maps.Clone(req.body)
 		if req.segments > 0 {
 			body["Segment"] = segment
 		}
+
 		for range 1000 {
 			a, err := b.send(ctx, req.op, body, "")
 			if err != nil || a.status != http.StatusOK {
@@ -144,6 +152,7 @@ func (b backend) gather(ctx context.Context, req request) (answer, error) {
 			}
 		}
 	}
+
 	all.body = object{"Items": items, "Count": counted, "ScannedCount": scanned}
 	normalize(all.body, req.unordered)
 	return all, nil
@@ -171,10 +180,12 @@ func (b backend) send(ctx context.Context, op string, body object, raw string) (
 			return answer{}, err
 		}
 	}
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(text))
 	if err != nil {
 		return answer{}, err
 	}
+
 	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	req.Header.Set("X-Amz-Target", "DynamoDB_20120810."+op)
 	req.Header.Set("X-Amz-Date", "20260101T000000Z")
@@ -189,10 +200,12 @@ func (b backend) send(ctx context.Context, op string, body object, raw string) (
 	if err != nil {
 		return answer{}, err
 	}
+
 	a := answer{status: res.StatusCode}
 	if err := json.Unmarshal(reply, &a.body); err != nil && len(reply) > 0 {
 		return a, fmt.Errorf("%s: reply %q: %w", op, reply, err)
 	}
+
 	if a.status != http.StatusOK {
 		a.failed()
 	}
@@ -209,10 +222,12 @@ func (a *answer) failed() {
 			a.message = text
 		}
 	}
+
 	kept := object{}
 	if item, ok := a.body["Item"]; ok {
 		kept["Item"] = item
 	}
+
 	if reasons, ok := a.body["CancellationReasons"].([]any); ok {
 		codes, items := make([]any, len(reasons)), make([]any, len(reasons))
 		for i, reason := range reasons {
@@ -223,6 +238,7 @@ func (a *answer) failed() {
 		}
 		kept["Codes"], kept["Items"] = codes, items
 	}
+
 	a.body = kept
 	normalize(a.body, false)
 }

@@ -44,10 +44,12 @@ func (c comparison) run(ctx context.Context, first, last uint64) (*report, error
 	if c.examples {
 		rep.examples = map[string][]byte{}
 	}
+
 	next := atomic.Uint64{}
 	next.Store(first)
 	errs := make([]error, lanes)
 	var wg sync.WaitGroup
+
 	for lane := range lanes {
 		wg.Go(func() {
 			caller := fmt.Sprintf("lane%d", lane)
@@ -57,12 +59,14 @@ func (c comparison) run(ctx context.Context, first, last uint64) (*report, error
 			}
 		})
 	}
+
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	return rep, nil
 }
 
@@ -77,17 +81,20 @@ func (r *run) sequence(ctx context.Context, number uint64, requests []request) e
 	if err := r.reset(ctx); err != nil {
 		return err
 	}
+
 	for i, req := range requests {
 		outcome, err := r.step(ctx, number, i, req)
 		if err != nil {
 			return err
 		}
+
 		if outcome == same && (i+1)%between == 0 {
 			outcome, err = r.look(ctx, number)
 			if err != nil {
 				return err
 			}
 		}
+
 		if outcome == apart { // or one difference causes others
 			if err := r.reset(ctx); err != nil {
 				return err
@@ -136,12 +143,14 @@ func (r *run) step(ctx context.Context, number uint64, i int, req request) (outc
 	if err != nil {
 		return same, err
 	}
+
 	d := difference{sequence: number, step: i, request: req, ours: ours, theirs: theirs}
 	d.like = d.likeness()
 	r.history = append(r.history, req)
 	if r.report.add(d) {
 		return d.leaves(), nil
 	}
+
 	if r.report.first(d) {
 		if err := r.shrink(ctx, &d); err != nil {
 			return same, err
@@ -183,6 +192,7 @@ func (r *run) shrink(ctx context.Context, d *difference) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -192,21 +202,25 @@ func (r *run) replay(ctx context.Context, history []request, d *difference) (boo
 	if err := r.reset(ctx); err != nil {
 		return false, err
 	}
+
 	for _, req := range history {
 		ours, theirs, err := r.both(ctx, req)
 		if err != nil || (difference{request: req, ours: ours, theirs: theirs}).leaves() == apart { // another cause
 			return false, err
 		}
 	}
+
 	ours, theirs, err := r.both(ctx, d.request)
 	if err != nil {
 		return false, err
 	}
+
 	again := *d
 	again.history, again.ours, again.theirs = history, ours, theirs
 	if _, known := explain(again); known {
 		return false, nil
 	}
+
 	*d = again
 	return true, nil
 }
@@ -227,6 +241,7 @@ func (r *run) reset(ctx context.Context) error {
 			}
 		}
 	}
+
 	return nil
 }
 
@@ -236,6 +251,7 @@ func (b backend) empty(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	names, _ := a.body["TableNames"].([]any)
 	for _, name := range names {
 		table := object{"TableName": name}
@@ -250,5 +266,6 @@ func (b backend) empty(ctx context.Context) error {
 			return fmt.Errorf("DeleteTable %s: answer %s, error %v", name, a, err)
 		}
 	}
+
 	return nil
 }

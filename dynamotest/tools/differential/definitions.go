@@ -10,6 +10,7 @@ func (g *gen) definition() request {
 	if g.one(40) {
 		name = pick(g, "", "xy", "bad name", "nowhere")
 	}
+
 	body := object{"TableName": name}
 	switch g.IntN(14) {
 	case 0, 1, 2, 3, 4:
@@ -28,6 +29,7 @@ func (g *gen) definition() request {
 		body["TimeToLiveSpecification"] = object{"AttributeName": pick(g, "ttl", "expires", ""), "Enabled": g.one(2)}
 		return request{op: "UpdateTimeToLive", body: body}
 	}
+
 	return request{op: pick(g, "DescribeLimits", "DescribeTable", "NoSuchOperation"), body: body}
 }
 
@@ -57,6 +59,7 @@ func (g *gen) schema() []object {
 	case g.one(40):
 		out = append(out, object{"AttributeName": names[0], "KeyType": "RANGE"})
 	}
+
 	return out
 }
 
@@ -87,6 +90,7 @@ func (g *gen) define(schemas ...[]object) []object {
 			}
 		}
 	}
+
 	if g.one(10) {
 		out = append(out, object{"AttributeName": pick(g, "pk", "other"), "AttributeType": pick(g, "S", "BOOL", "X")})
 	}
@@ -97,6 +101,7 @@ func (g *gen) createTable(name string) object {
 	schemas := [][]object{g.schema()}
 	body := object{"TableName": name, "KeySchema": schemas[0]}
 	g.billing(body)
+
 	if g.one(2) {
 		var list []object
 		for _, name := range pick(g, []string{"one"}, []string{"one", "two"}, []string{"two", "three"}, []string{"one", "one"}) {
@@ -106,6 +111,7 @@ func (g *gen) createTable(name string) object {
 		}
 		body["GlobalSecondaryIndexes"] = list
 	}
+
 	if g.one(3) {
 		schema := g.schema()
 		if len(schemas[0]) > 0 && len(schema) > 0 && !g.one(6) {
@@ -114,6 +120,7 @@ func (g *gen) createTable(name string) object {
 		schemas = append(schemas, schema)
 		body["LocalSecondaryIndexes"] = []object{g.secondary(pick(g, "near", "one"), schema, false)}
 	}
+
 	body["AttributeDefinitions"] = g.define(schemas...)
 	if g.one(6) {
 		stream := object{"StreamEnabled": !g.one(4)}
@@ -122,6 +129,7 @@ func (g *gen) createTable(name string) object {
 		}
 		body["StreamSpecification"] = stream
 	}
+
 	if g.one(4) {
 		body["DeletionProtectionEnabled"] = !g.one(3)
 	}
@@ -172,6 +180,7 @@ func (g *gen) updateTable(name string) object {
 	case 7:
 		body["DeletionProtectionEnabled"] = false
 	}
+
 	return body
 }
 
@@ -184,6 +193,7 @@ func (g *gen) indexUpdates(body object) {
 		if g.one(30) {
 			name = pick(g, "near", "none")
 		}
+
 		update := object{}
 		switch g.IntN(3) {
 		case 0:
@@ -194,14 +204,18 @@ func (g *gen) indexUpdates(body object) {
 		default:
 			update["Update"] = object{"IndexName": name, "ProvisionedThroughput": g.throughput()}
 		}
+
 		if g.one(20) {
 			delete(update, pick(g, "Create", "Delete", "Update"))
 		}
+
 		if g.one(20) {
 			update["Delete"] = object{"IndexName": name}
 		}
+
 		updates = append(updates, update)
 	}
+
 	body["AttributeDefinitions"] = g.define(schemas...)
 	body["GlobalSecondaryIndexUpdates"] = updates
 }

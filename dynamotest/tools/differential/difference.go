@@ -97,11 +97,13 @@ func (d difference) strange() bool {
 	if d.request.raw != "" || slices.ContainsFunc(spareNames, d.contains) {
 		return true
 	}
+
 	for _, key := range d.keys() {
 		if tableNamed(key["table"].(string)).name == "" {
 			return true
 		}
 	}
+
 	name, named := d.asked["TableName"].(string)
 	tables, _ := d.asked["RequestItems"].(object)
 	for name := range tables {
@@ -109,6 +111,7 @@ func (d difference) strange() bool {
 			return true
 		}
 	}
+
 	return named && tableNamed(name).name == "" || slices.ContainsFunc(d.statements(), strangeStatement)
 }
 
@@ -152,6 +155,7 @@ func (d difference) repeats(normalized bool) bool {
 		}
 		seen[string(text)] = true
 	}
+
 	return false
 }
 
@@ -164,10 +168,12 @@ func (d difference) keys() []object {
 		for _, e := range elements(v) {
 			walk(table, e)
 		}
+
 		action, _ := v.(object)
 		if name, ok := action["TableName"].(string); ok {
 			table = name
 		}
+
 		t := tableNamed(table)
 		for member, v := range action {
 			item, ok := v.(object)
@@ -178,6 +184,7 @@ func (d difference) keys() []object {
 			}
 		}
 	}
+
 	tables, _ := d.asked["RequestItems"].(object)
 	for table, entries := range tables {
 		walk(table, entries)
@@ -186,6 +193,7 @@ func (d difference) keys() []object {
 			walk(table, object{"Key": key})
 		}
 	}
+
 	walk("", d.asked["TransactItems"])
 	return out
 }
@@ -204,16 +212,19 @@ func (d difference) descends(items []any) bool {
 	if direction != "DESC" || len(items) < 2 {
 		return false
 	}
+
 	at := func(item any) object {
 		value, _ := item.(object)[strings.Trim(name, `"`)].(object)
 		return value
 	}
+
 	first, last := at(items[0]), at(items[len(items)-1])
 	if n, ok := first["N"].(string); ok {
 		a, _ := new(big.Rat).SetString(n)
 		b, _ := new(big.Rat).SetString(last["N"].(string))
 		return a.Cmp(b) > 0
 	}
+
 	return byText(first, last) > 0
 }
 
@@ -228,6 +239,7 @@ func (d difference) filtersByLack() bool {
 		}
 		filter = where
 	}
+
 	t, x := indexNamed(name)
 	return x.projection != "ALL" && slices.ContainsFunc(attributes, func(name string) bool {
 		held := slices.Contains(append([]string{t.hash, t.sort, x.hash, x.sort}, x.include...), name)
@@ -242,10 +254,12 @@ func (d difference) differsAtStart() bool {
 	if start == nil {
 		return false
 	}
+
 	start = maps.Clone(start)
 	normalize(start, false)
 	_, x := indexNamed(d.asked["IndexName"])
 	equal := func(a, b any) bool { return byText(a, b) == 0 }
+
 	alone := func(list, other []any) bool {
 		return !slices.ContainsFunc(list, func(item any) bool {
 			at := item.(object)[x.sort]
@@ -253,6 +267,7 @@ func (d difference) differsAtStart() bool {
 			return !shared && at != nil && !equal(at, start[x.sort])
 		})
 	}
+
 	ours, theirs := d.ours.list("Items"), d.theirs.list("Items")
 	return alone(ours, theirs) && alone(theirs, ours)
 }

@@ -58,6 +58,7 @@ func (rep *report) writeExamples(file string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+
 	var out bytes.Buffer
 	for _, k := range known {
 		line, ok := rep.examples[k.name]
@@ -68,6 +69,7 @@ func (rep *report) writeExamples(file string) error {
 			out.Write(append(line, '\n'))
 		}
 	}
+
 	return os.WriteFile(file, out.Bytes(), 0o644)
 }
 
@@ -76,9 +78,11 @@ func readExamples(file string) (map[string]example, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	out := map[string]example{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 2*longest)
+
 	for lines.Scan() {
 		var e example
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {

@@ -21,12 +21,15 @@ func (e *expressions) into(req object) object {
 	if e.one(150) {
 		e.names["#unused"] = "x"
 	}
+
 	if e.one(150) {
 		e.values[":unused"] = e.number()
 	}
+
 	if len(e.names) > 0 {
 		req["ExpressionAttributeNames"] = e.names
 	}
+
 	if len(e.values) > 0 {
 		req["ExpressionAttributeValues"] = e.values
 	}
@@ -107,6 +110,7 @@ func (e *expressions) condition(deep int) string {
 			return "NOT " + e.condition(deep-1)
 		}
 	}
+
 	switch e.IntN(10) {
 	case 0, 1:
 		return "attribute_exists(" + e.path() + ")"
@@ -140,9 +144,11 @@ func (e *expressions) keyCondition(t table, hash, sort string) string {
 	if sort == "" && !e.one(40) || e.one(3) {
 		return out
 	}
+
 	if sort == "" {
 		sort = e.attribute()
 	}
+
 	bound := func() string { return e.placeholder(e.of(t.kinds[sort])) }
 	name := e.name(sort)
 	switch e.IntN(8) {
@@ -162,6 +168,7 @@ func (e *expressions) keyCondition(t table, hash, sort string) string {
 			return out + " AND " + name + pick(e.gen, " <> "+bound(), " IN ("+bound()+")", " = "+bound()+" AND "+name+" < "+bound())
 		}
 	}
+
 	return out + " AND " + name + pick(e.gen, " = ", " < ", " <= ", " > ", " >= ") + bound()
 }
 
@@ -204,6 +211,7 @@ func (e *expressions) right() string {
 	case 1:
 		return "list_append(" + term() + ", " + e.placeholder(object{"L": []any{e.value(0)}}) + ")"
 	}
+
 	return term()
 }
 

@@ -48,6 +48,7 @@ func (g *gen) request() request {
 	for _, k := range kinds {
 		total += k.weight
 	}
+
 	n := g.IntN(total)
 	for _, k := range kinds {
 		if n -= k.weight; n >= 0 {
@@ -59,6 +60,7 @@ func (g *gen) request() request {
 		}
 		return req
 	}
+
 	panic("unreachable")
 }
 
@@ -111,6 +113,7 @@ func (t table) create() request {
 	for _, name := range sortedNames(t.kinds) {
 		attributes = append(attributes, object{"AttributeName": name, "AttributeType": t.kinds[name]})
 	}
+
 	body := object{"TableName": t.name, "BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": attributes, "KeySchema": keySchema(t.hash, t.sort)}
 	for _, x := range t.indexes {
 		member := "GlobalSecondaryIndexes"
@@ -124,6 +127,7 @@ func (t table) create() request {
 		list, _ := body[member].([]object)
 		body[member] = append(list, object{"IndexName": x.name, "KeySchema": keySchema(x.hash, x.sort), "Projection": projection})
 	}
+
 	return request{op: "CreateTable", body: body}
 }
 

@@ -24,11 +24,13 @@ func (g *gen) update(t table, alone bool) object {
 	default:
 		req["UpdateExpression"] = e.source(e.update())
 	}
+
 	g.condition(req, e, 3, alone)
 	g.returned(req, alone, "NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW")
 	if req["UpdateExpression"] == nil && req["AttributeUpdates"] == nil && !g.one(10) {
 		delete(req, "ReturnValues") // DynamoDB Local fails
 	}
+
 	return e.into(req)
 }
 
@@ -59,15 +61,19 @@ func (g *gen) returned(req object, alone bool, modes ...string) {
 	if g.one(4) {
 		req["ReturnValuesOnConditionCheckFailure"] = pick(g, "ALL_OLD", "NONE")
 	}
+
 	if !alone {
 		return
 	}
+
 	if g.one(2) {
 		req["ReturnValues"] = pick(g, modes...)
 	}
+
 	if g.one(100) {
 		req["ReturnValues"] = pick(g, "ALL_NEW", "SOME")
 	}
+
 	g.metrics(req)
 }
 

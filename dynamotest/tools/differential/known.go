@@ -29,12 +29,15 @@ func explain(d difference) (names []string, all bool) {
 	if d.ours.status >= http.StatusInternalServerError {
 		return nil, false
 	}
+
 	text, _ := json.Marshal(d.request.body)
 	_ = json.Unmarshal(text, &d.asked)
 	same := d.ours.repliesAs(d.theirs)
+
 	differs := func(account string) bool {
 		return same && !reflect.DeepEqual(d.ours.accounts[account], d.theirs.accounts[account])
 	}
+
 	for _, part := range []struct {
 		differs bool
 		known   []knownDifference

@@ -29,8 +29,10 @@ func (g *gen) attributeUpdates() object {
 		case 6:
 			update["Action"] = pick(g, "ADD", "ADD", "ADD", "put")
 		}
+
 		out[g.attribute()] = update
 	}
+
 	if g.one(60) {
 		out["pk"] = object{"Action": "PUT", "Value": g.value(0)}
 	}
@@ -51,6 +53,7 @@ func (g *gen) expected(req object) {
 			out[g.attribute()] = g.comparison()
 		}
 	}
+
 	req["Expected"] = out
 	g.conditionalOperator(req)
 }
@@ -80,9 +83,11 @@ func (g *gen) comparison() object {
 	case "BETWEEN":
 		n = 2
 	}
+
 	if g.one(40) {
 		n = g.IntN(4)
 	}
+
 	out := object{"ComparisonOperator": op}
 	if n > 0 || g.one(3) {
 		list := make([]object, n)
@@ -91,6 +96,7 @@ func (g *gen) comparison() object {
 		}
 		out["AttributeValueList"] = list
 	}
+
 	return out
 }
 
@@ -107,6 +113,7 @@ func (g *gen) keyConditions(t table, hash, sort string) object {
 	eq := func(kind string) object {
 		return object{"ComparisonOperator": "EQ", "AttributeValueList": []object{g.of(kind)}}
 	}
+
 	out := object{hash: eq(t.kinds[hash])}
 	if sort != "" && !g.one(3) {
 		condition := eq(t.kinds[sort])
@@ -123,9 +130,11 @@ func (g *gen) keyConditions(t table, hash, sort string) object {
 		}
 		out[sort] = condition
 	}
+
 	if g.one(60) {
 		out[g.attribute()] = g.comparison()
 	}
+
 	if g.one(60) {
 		out[hash] = g.comparison()
 	}

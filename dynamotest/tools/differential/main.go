@@ -41,23 +41,27 @@ func main() {
 	if *only >= 0 {
 		first, last = uint64(*only), uint64(*only+1)
 	}
+
 	c := comparison{seed: *seed, examples: *examples != "", ours: inProcess, theirs: remote(*endpoint)}
 	rep, err := c.run(context.Background(), first, last)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "differential:", err)
 		os.Exit(2)
 	}
+
 	if *examples != "" {
 		if err := rep.writeExamples(*examples); err != nil {
 			fmt.Fprintln(os.Stderr, "differential:", err)
 			os.Exit(2)
 		}
 	}
+
 	rep.print(os.Stdout, *shown)
 	rep.printTexts(os.Stdout, *texts)
 	if len(rep.unknown) > 0 {
 		os.Exit(1)
 	}
+
 	if stale := rep.stale(); rep.requests >= complete && len(stale) > 0 {
 		fmt.Printf("known, but not seen any more: %q\n", stale)
 		os.Exit(1)

@@ -15,6 +15,7 @@ func (g *gen) mangle(req *request) {
 		req.raw = string(text[:at]) + pick(g, "", "]", "}", ",", "\"", "null", "\xff") + string(text[at+g.IntN(2):])
 		return
 	}
+
 	var body object
 	_ = json.Unmarshal(text, &body)
 	for _, name := range []string{"AttributeUpdates", "Expected", "KeyConditions", "QueryFilter", "ScanFilter"} {
@@ -24,11 +25,13 @@ func (g *gen) mangle(req *request) {
 			return
 		}
 	}
+
 	var spots []spot
 	walk(body, &spots)
 	if len(spots) > 0 {
 		g.spoil(spots[g.IntN(len(spots))])
 	}
+
 	req.body = body
 }
 
@@ -68,6 +71,7 @@ func (g *gen) spoil(s spot) {
 		}
 		return
 	}
+
 	var wrong any // stays null in some of the ten cases
 	switch g.IntN(10) {
 	case 1:
@@ -85,6 +89,7 @@ func (g *gen) spoil(s spot) {
 	case 7:
 		wrong = []any{"x", nil}
 	}
+
 	if s.object != nil {
 		s.object[s.name] = wrong
 	} else {

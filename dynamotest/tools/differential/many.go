@@ -10,17 +10,21 @@ func (g *gen) batchGet() request {
 		t := g.table()
 		e := g.expressions()
 		keys := make([]object, g.count(4, 100))
+
 		for i := range keys {
 			keys[i] = g.key(t)
 			spread(t, keys[i], i, len(keys))
 		}
+
 		read := object{"Keys": keys}
 		g.projection(read, e, 3, true)
 		if g.one(6) {
 			read["ConsistentRead"] = g.one(2)
 		}
+
 		tables[g.named(t)] = e.into(read)
 	}
+
 	req := object{"RequestItems": tables}
 	g.units(req)
 	return request{op: "BatchGetItem", body: req, unordered: true}
@@ -43,8 +47,10 @@ func (g *gen) batchWrite() request {
 				writes[i] = object{"PutRequest": object{"Item": item}}
 			}
 		}
+
 		tables[g.named(t)] = writes
 	}
+
 	req := object{"RequestItems": tables}
 	g.metrics(req)
 	return request{op: "BatchWriteItem", body: req}
@@ -80,6 +86,7 @@ func (g *gen) transactWrite() request {
 	for i := range actions {
 		actions[i] = g.action()
 	}
+
 	req := object{"TransactItems": actions}
 	g.metrics(req)
 	if g.one(6) {
@@ -87,6 +94,7 @@ func (g *gen) transactWrite() request {
 		// whole request.
 		req["ClientRequestToken"] = fmt.Sprintf("once-%d", g.IntN(40))
 	}
+
 	if g.one(30) && len(actions) > 1 {
 		actions[0] = actions[1] // one item twice
 	}
@@ -104,11 +112,13 @@ func (g *gen) action() object {
 	case 6, 7:
 		return object{"Delete": g.delete(t, false)}
 	}
+
 	e := g.expressions()
 	check := object{"TableName": t.name, "Key": g.key(t)}
 	if !g.one(60) {
 		check["ConditionExpression"] = e.source(e.condition(2))
 	}
+
 	g.returned(check, false)
 	return object{"ConditionCheck": e.into(check)}
 }

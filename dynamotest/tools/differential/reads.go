@@ -11,6 +11,7 @@ func (g *gen) query() request {
 		hash, sort = x.hash, x.sort
 		out.unordered = true // of items with equal keys
 	}
+
 	e := g.expressions()
 	if g.one(8) {
 		req["KeyConditions"] = g.keyConditions(t, hash, sort)
@@ -27,15 +28,19 @@ func (g *gen) query() request {
 			req["QueryFilter"] = g.filter()
 		}
 	}
+
 	if g.one(2) && (out.pages || !out.unordered) {
 		req["Limit"] = g.limit()
 	}
+
 	if g.one(2) {
 		req["ScanIndexForward"] = g.one(2)
 	}
+
 	if g.one(6) {
 		g.startKey(t, req, hash, sort)
 	}
+
 	g.shown(req, e)
 	e.into(req)
 	return out
@@ -69,12 +74,15 @@ func (g *gen) startKey(t table, req object, hash, sort string) {
 			key[name] = g.of(t.kinds[name])
 		}
 	}
+
 	if g.one(12) {
 		delete(key, sort)
 	}
+
 	if g.one(100) {
 		key = object{}
 	}
+
 	req["ExclusiveStartKey"] = key
 }
 
@@ -103,11 +111,13 @@ func (g *gen) scan() request {
 	case g.one(2):
 		req["FilterExpression"] = e.source(e.condition(2))
 	}
+
 	if g.one(4) {
 		// The items of a page or a segment follow from a hash that differs
 		// between servers, so all pages and segments are compared together.
 		req["Limit"], out.pages = g.limit(), true
 	}
+
 	if g.one(8) {
 		n := 1 + g.IntN(4)
 		req["TotalSegments"], out.segments = n, n
@@ -115,6 +125,7 @@ func (g *gen) scan() request {
 			req["Segment"], out.segments = pick(g, -1, n, n+1), 0
 		}
 	}
+
 	g.shown(req, e)
 	e.into(req)
 	return out

@@ -37,12 +37,14 @@ func (rep *report) add(d difference) bool {
 			rep.accepted++
 		}
 	}
+
 	if d.ours.equal(d.theirs) && !d.ours.ok() {
 		rep.refused++
 		if d.ours.message != d.theirs.message {
 			rep.texts[[2]string{d.ours.message, d.theirs.message}]++
 		}
 	}
+
 	reasons, known := explain(d)
 	for _, name := range reasons {
 		rep.known[name]++
@@ -50,6 +52,7 @@ func (rep *report) add(d difference) bool {
 			rep.exemplify(name, d)
 		}
 	}
+
 	return known
 }
 
@@ -89,10 +92,12 @@ func (rep *report) print(w io.Writer, shown int) {
 	for _, k := range known {
 		fmt.Fprintf(w, "%d × known: %s. %s\n", rep.known[k.name], k.name, k.reason)
 	}
+
 	n := 0
 	for _, alike := range rep.alike {
 		n += alike
 	}
+
 	fmt.Fprintf(w, "%d unexplained differences of %d kinds\n", n, len(rep.unknown))
 	slices.SortStableFunc(rep.unknown, func(a, b difference) int { return cmp.Compare(rep.alike[b.like], rep.alike[a.like]) })
 	for _, d := range rep.unknown[:min(shown, len(rep.unknown))] {
@@ -109,12 +114,14 @@ func (rep *report) printTexts(w io.Writer, shown int) {
 	if shown == 0 {
 		return
 	}
+
 	var pairs [][2]string
 	differ := 0
 	for pair, n := range rep.texts {
 		pairs = append(pairs, pair)
 		differ += n
 	}
+
 	slices.SortFunc(pairs, func(a, b [2]string) int { return cmp.Compare(rep.texts[b], rep.texts[a]) })
 	fmt.Fprintf(w, "\nof %d errors of one type, %d have another text\n", rep.refused, differ)
 	for _, pair := range pairs[:min(shown, len(pairs))] {

@@ -23,13 +23,16 @@ func (g *gen) statement() request {
 	if g.one(6) {
 		req["ConsistentRead"] = g.one(2)
 	}
+
 	out := request{op: "ExecuteStatement", body: req, unordered: unordered}
 	if g.one(8) {
 		req["Limit"], out.pages = g.limit(), strings.HasPrefix(text, "SELECT")
 	}
+
 	if g.one(8) {
 		req["ReturnValuesOnConditionCheckFailure"] = pick(g, "ALL_OLD", "NONE")
 	}
+
 	g.units(req)
 	return out
 }
@@ -62,6 +65,7 @@ func (g *gen) batchStatement() request {
 		}
 		statements[i] = p.into(object{"Statement": p.damaged(text)})
 	}
+
 	req := object{"Statements": statements}
 	g.units(req)
 	return request{op: "BatchExecuteStatement", body: req}
@@ -84,11 +88,13 @@ func (g *gen) transactStatements() request {
 		}
 		statements[i] = p.into(object{"Statement": p.damaged(text)})
 	}
+
 	req := object{"TransactStatements": statements}
 	g.units(req)
 	if g.one(12) {
 		req["ClientRequestToken"] = fmt.Sprintf("statements-%d", g.IntN(10))
 	}
+
 	return request{op: "ExecuteTransaction", body: req}
 }
 
@@ -217,6 +223,7 @@ func (p *partiql) selection(t table) (text string, unordered bool) {
 		from, hash, sort = from+`."`+x.name+`"`, x.hash, x.sort
 		unordered = true
 	}
+
 	text = "SELECT " + p.columns() + " FROM " + from
 	var where []string
 	if p.one(3) { // a scan
@@ -232,12 +239,15 @@ func (p *partiql) selection(t table) (text string, unordered bool) {
 			}
 		}
 	}
+
 	if p.one(3) {
 		where = append(where, p.condition(1))
 	}
+
 	if len(where) > 0 {
 		text += " WHERE " + strings.Join(where, " AND ")
 	}
+
 	if sort != "" && p.one(6) {
 		text += " ORDER BY " + p.quoted(sort) + pick(p.gen, "", " ASC", " DESC")
 	}
@@ -255,6 +265,7 @@ func (p *partiql) condition(deep int) string {
 			return "NOT " + p.condition(deep-1)
 		}
 	}
+
 	switch p.IntN(10) {
 	case 0:
 		return p.path() + pick(p.gen, " IS MISSING", " IS NOT MISSING", " IS NULL", " IS NOT NULL")
@@ -294,6 +305,7 @@ func (p *partiql) update(t table) string {
 			text += " REMOVE " + p.path()
 			continue
 		}
+
 		text += " SET " + p.path() + " = "
 		switch p.IntN(6) {
 		case 0:
@@ -306,10 +318,12 @@ func (p *partiql) update(t table) string {
 			text += p.any()
 		}
 	}
+
 	text += " WHERE " + p.wholeKey(t)
 	if p.one(3) {
 		text += " AND " + p.condition(1)
 	}
+
 	if p.one(3) {
 		text += " RETURNING " + pick(p.gen, "ALL OLD *", "ALL NEW *", "MODIFIED OLD *", "MODIFIED NEW *")
 	}

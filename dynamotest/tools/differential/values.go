@@ -29,6 +29,7 @@ func (g *gen) of(kind string) object {
 	if g.one(80) {
 		return pick(g, object{"S": ""}, object{"N": "1"}, object{"NULL": true}, object{"S": "1"}, object{"B": ""}, g.number(), object{"SS": []string{"x"}})
 	}
+
 	switch kind {
 	case "S":
 		if g.one(300) {
@@ -41,6 +42,7 @@ func (g *gen) of(kind string) object {
 		}
 		return object{"B": pick(g, "eA==", "AAE=", "/w==")}
 	}
+
 	if g.one(20) {
 		return object{"N": pick(g, "1.5", "1e2", "-0", "0.0", "1E-130", "9.9999999999999999999999999999999999999E+125", "007")}
 	}
@@ -77,9 +79,11 @@ func (g *gen) item(t table) object {
 			item[name] = g.value(2)
 		}
 	}
+
 	if g.one(400) {
 		item["big"] = g.big()
 	}
+
 	if g.one(200) {
 		item["deep"] = g.deep()
 	}
@@ -108,6 +112,7 @@ func (g *gen) value(deep int) object {
 	if deep > 0 {
 		kinds = 10
 	}
+
 	if g.one(150) {
 		return pick(g, object{}, object{"S": "x", "N": "1"}, object{"SS": []string{}}, object{"NS": []string{"1", "1.0"}}, object{"NULL": false}, object{"SS": []string{"x", "x"}},
 			object{"SS": []string{""}}, object{"BS": []string{"eA==", "eA=="}}, object{"BS": []string{""}}, object{"NS": []string{"one"}})
@@ -115,6 +120,7 @@ func (g *gen) value(deep int) object {
 	if g.one(2000) {
 		return object{"B": pick(g, "e", "*")} // on which DynamoDB Local fails
 	}
+
 	switch g.IntN(kinds) {
 	case 0:
 		return object{"BOOL": g.one(2)}
@@ -136,9 +142,11 @@ func (g *gen) value(deep int) object {
 		}
 		return object{"M": object{}}
 	}
+
 	list := make([]any, g.IntN(3))
 	for i := range list {
 		list[i] = g.value(deep - 1)
 	}
+
 	return object{"L": list}
 }

@@ -29,25 +29,30 @@ func page(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	ours, differing, err := held(ctx, all)
 	if err != nil {
 		return "", err
 	}
+
 	unseen := 0
 	for _, fact := range all {
 		if fact.Seen == "" {
 			unseen++
 		}
 	}
+
 	others, err := peers()
 	if err != nil {
 		return "", err
 	}
+
 	there, missing := operations()
 	absent, err := byFeature(missing)
 	if err != nil {
 		return "", err
 	}
+
 	var b strings.Builder
 	err = pageTemplate.Execute(&b, map[string]any{
 		"Table":     table(ours, others),
@@ -57,6 +62,7 @@ func page(ctx context.Context) (string, error) {
 		"Streams":   code(api.Operations(api.Streams)),
 		"Absent":    absent,
 	})
+
 	return b.String(), err
 }
 
@@ -66,6 +72,7 @@ func held(ctx context.Context, all []facts.Fact) (counts facts.Counts, differing
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for _, fact := range all {
 		differs, err := runner.Run(ctx, fact)
 		if err != nil {
@@ -90,6 +97,7 @@ func peers() ([]peer, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var all []peer
 	for _, entry := range entries {
 		text, err := peerFiles.ReadFile("peers/" + entry.Name())
@@ -103,6 +111,7 @@ func peers() ([]peer, error) {
 		}
 		all = append(all, peer{strings.TrimPrefix(name, "# "), counts})
 	}
+
 	return all, nil
 }
 
@@ -114,6 +123,7 @@ func table(ours facts.Counts, others []peer) string {
 	for _, p := range others {
 		b.WriteString(" " + p.name + " |")
 	}
+
 	b.WriteString("\n|---|--:|--:|" + strings.Repeat("--:|", len(others)) + "\n")
 	for _, one := range append(ours[:len(ours):len(ours)], ours.Sum()) {
 		fmt.Fprintf(&b, "| %s | %d | %d |", one.Group, one.Of, one.Held)
@@ -122,6 +132,7 @@ func table(ours facts.Counts, others []peer) string {
 		}
 		b.WriteString("\n")
 	}
+
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
@@ -192,6 +203,7 @@ func byFeature(missing []string) ([]absence, error) {
 		}
 		all = append(all, absence{f.name, code(names)})
 	}
+
 	if len(left) > 0 {
 		return nil, fmt.Errorf("missing operations that are part of no known feature: %q", left)
 	}

@@ -34,6 +34,7 @@ func main() {
 	defer stop()
 	var servers []*dynamotest.Server
 	var where strings.Builder
+
 	for _, name := range os.Args[1:] {
 		server := dynamotest.NewServer(nil)
 		for _, f := range faults {
@@ -42,15 +43,18 @@ func main() {
 		servers = append(servers, server)
 		fmt.Fprintln(&where, name, httptest.NewServer(onTheWay(server.Handler())).URL)
 	}
+
 	fmt.Print(where.String())
 	<-ctx.Done()
 	failed := 0
+
 	for i, server := range servers {
 		for _, idle := range server.Tap().Heal() {
 			failed++
 			fmt.Fprintf(os.Stderr, "faulty: %s: %s\n", os.Args[i+1], idle)
 		}
 	}
+
 	if failed > 0 {
 		os.Exit(1)
 	}
@@ -65,6 +69,7 @@ func onTheWay(server http.Handler) http.Handler {
 			server.ServeHTTP(w, r)
 			return
 		}
+
 		switch reads.Add(1) {
 		case 1:
 			reply := httptest.NewRecorder()
