@@ -33,3 +33,16 @@ func ExampleStore_Retract() {
 	// created <nil>
 	// true
 }
+
+func ExampleStore_ByActor() {
+	ctx := context.Background()
+	for a, err := range morning(ctx).ByActor(ctx, "77", activity.Range{NewestFirst: true}) {
+		if err != nil {
+			panic(err)
+		}
+		show(a)
+	}
+	// Output:
+	// 08:10 77 order
+	// 08:05 77 return
+}

@@ -252,3 +252,15 @@ func ExampleStore_Backfill() {
 	fmt.Println(a.Name, ok, err)
 	// Output: shoes true <nil>
 }
+
+func ExampleStore_Resolve() {
+	ctx := context.Background()
+	book := exampleBook()
+	for _, phrase := range []string{"Running  SHOES", "boots"} {
+		found, ok, err := book.Resolve(ctx, "shop-7", phrase)
+		fmt.Printf("%q %v %v\n", found.Name, ok, err)
+	}
+	// Output:
+	// "shoes" true <nil>
+	// "" false <nil>
+}

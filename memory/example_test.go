@@ -91,3 +91,10 @@ func ExampleMemory_TallyWeek() {
 	// 42 return 1
 	// 77 order 1
 }
+
+func ExampleMemory_LastBy() {
+	ctx := context.Background()
+	last, found, err := shop(ctx).LastBy(ctx, "shop-7", "42", "order")
+	fmt.Println(last.ActorName, found, err)
+	// Output: Ann true <nil>
+}
