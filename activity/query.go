@@ -20,6 +20,7 @@ type query struct {
 	during item.Period
 }
 
+// inScope asks for the activities of a scope, by id.
 func (s *Store) inScope(scope string, r Range) (query, error) {
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return query{}, err
@@ -30,6 +31,7 @@ func (s *Store) inScope(scope string, r Range) (query, error) {
 	return q, err
 }
 
+// byActor asks for what an actor did in all scopes, by time.
 func (s *Store) byActor(actor string, r Range) (query, error) {
 	if err := s.checkActor(actor); err != nil {
 		return query{}, err
@@ -42,6 +44,7 @@ func (s *Store) byActor(actor string, r Range) (query, error) {
 	return q, err
 }
 
+// byName asks for the activities of one name in a scope, by time.
 func (s *Store) byName(scope, name string, r Range) (query, error) {
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return query{}, err
@@ -51,6 +54,7 @@ func (s *Store) byName(scope, name string, r Range) (query, error) {
 	return q, err
 }
 
+// byActorAndName asks for what an actor did under one name in a scope, by time.
 func (s *Store) byActorAndName(scope, actor, name string, r Range) (query, error) {
 	if err := check.PartitionKey(pkg, "Scope", scope); err != nil {
 		return query{}, err

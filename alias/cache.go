@@ -109,9 +109,10 @@ func (c *cache) read(ctx context.Context, scope string, r *reading, refresh bool
 	return r.book, r.err
 }
 
-// end keeps the book, unless a write or a refresh overtook the read. What overtook
-// a refresh may have seen less than the refresh has: the next questions are
-// answered by consistent reads, as after a write.
+// end keeps the book for later questions, unless a write or a refresh overtook the
+// read. A refresh that was overtaken may have seen more than the read that overtook
+// it. So it makes the cache forget the scope, and the next reads are consistent, as
+// after a write.
 func (c *cache) end(scope string, r *reading, refresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +121,7 @@ func (c *cache) end(scope string, r *reading, refresh bool) {
 	switch {
 	case overtaken && refresh && r.book != nil:
 		c.forget(scope)
-	case overtaken:
+	case overtaken: // the book is not kept
 	case r.book == nil || c.off:
 		delete(c.readings, scope)
 	default:

@@ -59,7 +59,8 @@ func (e entry) String() string {
 	return string(e.state) + strconv.FormatInt(e.weight, 10) + "~" + e.nonce
 }
 
-// start is the beginning of an entry of the state and weight, from any call.
+// start is an entry up to its nonce: the beginning of every call's entry with this
+// state and weight.
 func start(st state, weight int64) string {
 	return string(st) + strconv.FormatInt(weight, 10) + "~"
 }
@@ -76,9 +77,12 @@ func parseEntry(text string) (entry, error) {
 
 	digits, nonce, _ := strings.Cut(text, "~")
 	weight, err := strconv.ParseInt(digits, 10, 64)
+	// ParseInt also takes a sign and leading zeros, which String does not write.
 	if err != nil || weight < 1 || weight > mostWeight || strconv.FormatInt(weight, 10) != digits {
 		return entry{}, fmt.Errorf("an event's entry has no weight")
 	}
+
+	// The decoder skips line breaks: only the text's own length shows them.
 	if raw, err := base64.RawURLEncoding.DecodeString(nonce); err != nil || len(raw) != nonceSize || len(nonce) != nonceText {
 		return entry{}, fmt.Errorf("an event's entry has no nonce")
 	}

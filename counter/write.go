@@ -205,7 +205,6 @@ func (s *Store) judge(w keyed, row ddb.Item) (standing, error) {
 	if err != nil && own {
 		err = &uncounted{err}
 	}
-
 	if err != nil {
 		return standing{}, s.wrap(w.op, err)
 	}

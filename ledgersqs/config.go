@@ -113,13 +113,12 @@ func (c *Config) filled(handle Handler) (own Config, err error) {
 	if own.Judge == nil {
 		own.Judge = verdict.Of
 	}
-
 	if own.Log == nil {
 		own.Log = warn
 	}
-
 	own.Lease, own.Timeout = cmp.Or(own.Lease, time.Minute), cmp.Or(own.Timeout, 30*time.Second)
 	own.Batch = cmp.Or(own.Batch, 1)
+
 	bad := func(field, reason string, args ...any) (Config, error) {
 		return own, event.BadInput(pkg, field, fmt.Sprintf(reason, args...))
 	}

@@ -263,7 +263,8 @@ type call struct {
 // further ahead than most.
 type spans struct{ unit, add, burst, most int64 }
 
-// check checks a take.
+// check checks a take, and returns it as a call with the spans of its limits, which
+// are in the order of their names. With an error, the call is of no use.
 func (s *Store) check(t Take) (*call, error) {
 	now := s.cfg.Now()
 	c := &call{Take: t, row: check.Join(typeLimit, t.Key), now: now.UnixNano()}
@@ -276,6 +277,8 @@ func (s *Store) check(t Take) (*call, error) {
 
 	c.Limits = slices.SortedFunc(slices.Values(t.Limits), func(a, b Limit) int { return cmp.Compare(a.Name, b.Name) })
 	for i, l := range c.Limits {
+		// What follows is computed for an invalid limit, too: max keeps divisors above
+		// 0, and the index of the limit before this one at 0 or above.
 		unit := max(1, ceil(int64(l.Per), max(1, l.N)))
 		err = cmp.Or(err,
 			refuse(len(l.Name) < 1 || len(l.Name) > 16 || strings.Trim(l.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "", "Limit.Name", "must be 1 to 16 of a–z, 0–9 and _"),
@@ -284,6 +287,7 @@ func (s *Store) check(t Take) (*call, error) {
 			refuse(l.Per > mostSpan || int64(l.Per)/max(1, l.N) < int64(leastUnit), "Limit.Per", "must be at least a microsecond for each of N, and at most 366 days"),
 			refuse(l.Burst < 1 || l.Burst > int64(mostSpan)/unit, "Limit.Burst", "must be at least 1, and come back within 366 days"),
 			refuse(l.Weight < 1 || l.Weight > mostWeight, "Limit.Weight", "must be 1 to 1,000,000,000,000; 1 counts calls"))
+
 		burst := l.Burst * unit
 		c.spans = append(c.spans, spans{unit, span(l.Weight, unit), burst, burst + int64(s.cfg.MaxWait+maxSkew)})
 		c.longest = max(c.longest, burst)

@@ -146,7 +146,6 @@ func (s *Store) checkFast(f *FastConversation) error {
 	if f.Window == 0 {
 		f.Window = standardWindow
 	}
-
 	if f.Threshold == 0 {
 		f.Threshold = standardThreshold
 	}

@@ -40,6 +40,7 @@ func (s *Store) inScope(method, scope string, r Range) (query, error) {
 	}
 
 	q, err := s.query(method, "message.InScope", r, r.From)
+
 	from, to := max(1, r.FromSeq), r.ToSeq
 	if to == 0 {
 		to = math.MaxInt64
@@ -47,6 +48,7 @@ func (s *Store) inScope(method, scope string, r Range) (query, error) {
 
 	q.Keys, q.Partition, q.Sort = ddb.Item{attrScope: item.S(scope)}, attrScope, walk.Key{Name: attrSeq, Type: walk.Number}
 	q.Lo, q.Hi, q.Empty = strconv.FormatInt(from, 10), strconv.FormatInt(to, 10), from > to
+	// The sort key has no time. From ends a walk of the newest first, see show.
 	q.since, q.during = r.From, item.Period{From: math.MinInt64, To: math.MaxInt64}
 	return q, err
 }
@@ -60,6 +62,7 @@ func (s *Store) byActor(id string, r Range) (query, error) {
 		return query{}, err
 	}
 
+	// No since: the index sorts by time, so Lo and Hi are where the walk begins and ends.
 	q, err := s.query("ByActor", "message.ByActor", r, time.Time{})
 	q.during = item.PeriodOf(r.From, r.To)
 	q.Index, q.Keys, q.Partition = indexActor, ddb.Item{attrActor: s.actorKey(id)}, attrActor
@@ -67,7 +70,6 @@ func (s *Store) byActor(id string, r Range) (query, error) {
 	q.Rest = []walk.Key{{Name: attrScope, Type: walk.Partition}, {Name: attrSeq, Type: walk.Number}}
 	q.Lo, q.Hi = q.during.Numbers()
 	q.Empty = q.during.Empty()
-
 	return q, err
 }
 

@@ -55,8 +55,9 @@ func (h Habit) DayShare(day time.Weekday) float64 { return share(h.ByDay[:], int
 // 1. The share is 0 for an invalid hour, and if no hour has an event.
 func (h Habit) HourShare(hour int) float64 { return share(h.ByHour[:], hour) }
 
-// share divides by the histogram's own sum, because Total may differ from it in
-// rows of an older system.
+// share is the ith count's part of the sum, or 0 if i is out of range or the sum is 0.
+// The sum is the histogram's own, because Total may differ from it in rows of an older
+// system.
 func share(counts []int64, i int) float64 {
 	sum := int64(0)
 	for _, n := range counts {

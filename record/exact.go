@@ -226,6 +226,7 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 	items := make([]types.TransactWriteItem, 0, len(events)+1)
 	for _, ev := range events {
 		row := keyOf(partition, sortOf(sort, ev))
+		// The TTL has whole seconds, and is rounded up: the row must not expire early.
 		row[attrTTL] = item.N(ev.Time().Add(e.kind.Retention + time.Second - 1).Unix())
 		row[attrBy] = item.S(e.by)
 		if e.add != nil {
@@ -239,9 +240,10 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 		}})
 	}
 
-	if e.next == nil {
+	if e.next == nil { // Add needs no look at the row: its condition refuses attrRecent
 		return append(items, ddb.UpdateAction(e.adding(events))), nil
 	}
+
 	if item.Has(e.row, attrRecent) {
 		return nil, errRing
 	}
@@ -250,9 +252,8 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 	if err != nil {
 		return nil, err
 	}
-
 	if !item.Has(e.row, attrVersion) {
-		version = e.start
+		version = e.start // random, so that a row made anew is not taken for the old one
 	}
 
 	s := step{becomes: e.row}
@@ -272,9 +273,9 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 // again from the row.
 func (w *writing[T]) refused(row Item, ev event.Event) error {
 	switch {
-	case item.Has(row, attrRecent):
+	case item.Has(row, attrRecent): // only a Kind without a Retention writes it
 		return errRing
-	case w.next != nil:
+	case w.next != nil: // the row has changed since it was read
 		return nil
 	case len(w.atLeast) > 0:
 		return w.floor(row, w.add[ev], w.atLeast)

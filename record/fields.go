@@ -86,6 +86,7 @@ func (f *Fields) Bool(attribute string) bool { return read(f, attribute, flag) }
 // 3339.
 func (f *Fields) Time(attribute string) time.Time { return read(f, attribute, item.ParseTime) }
 
+// text reads a string, or a number as its digits, and "" for an absent attribute.
 func text(row Item, attribute string) (string, error) {
 	switch row[attribute].(type) {
 	case nil, *types.AttributeValueMemberS, *types.AttributeValueMemberN:

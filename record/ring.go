@@ -48,12 +48,14 @@ func (r counted) drops(ev event.Event) bool {
 	return len(r) == ringSize*event.Size && bytes.HasPrefix(r, ev[:])
 }
 
-// events refuses a ring whose answers could not be trusted.
+// events reads the ring's events, which ascend. It refuses bytes that Add cannot
+// have made.
 func (r counted) events() ([]event.Event, error) {
 	if len(r)%event.Size != 0 || len(r) > ringSize*event.Size {
 		return nil, fmt.Errorf("the ring of recent events has %d bytes, and must have %d for each of at most %d events", len(r), event.Size, ringSize)
 	}
-	events := make([]event.Event, 0, ringSize+1)
+
+	events := make([]event.Event, 0, ringSize+1) // one more for Add
 	for slot := range slices.Chunk(r, event.Size) {
 		ev := event.Event(slot)
 		if n := len(events); n > 0 && events[n-1].Compare(ev) >= 0 {
@@ -61,6 +63,7 @@ func (r counted) events() ([]event.Event, error) {
 		}
 		events = append(events, ev)
 	}
+
 	return events, nil
 }
 

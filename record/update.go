@@ -80,7 +80,8 @@ func (r *Rows[T]) counting(key, row Item, s step) *dynamodb.UpdateItemInput {
 	}
 }
 
-// send sends the update. A refusal returns the existing row.
+// send sends the update. The error of a refusal has the existing row: see
+// [ddb.Refused].
 func (r *Rows[T]) send(ctx context.Context, in *dynamodb.UpdateItemInput) error {
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	_, err := r.api.UpdateItem(ctx, in)

@@ -94,7 +94,8 @@ func (e *MismatchError) Error() string {
 	return text.String()
 }
 
-// mismatch returns a *MismatchError if the table lacks anything.
+// mismatch returns a *MismatchError of the differences that are not tolerated, and
+// nil if all are tolerated.
 func mismatch(differences []Difference) error {
 	lacking := slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return d.Tolerated })
 	if len(lacking) == 0 {

@@ -248,10 +248,11 @@ func (a ARN) table() ARN {
 	return ARN(table)
 }
 
+// validate refuses a call without grants, and grants that do not fit the table.
 func (a Actions) validate(t Table) error {
 	for _, calls := range []map[string]Grants{a.Calls, a.Operators} {
 		for _, call := range slices.Sorted(maps.Keys(calls)) {
-			if calls[call] == nil {
+			if calls[call] == nil { // as pick leaves it for an unknown name
 				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must have grants for the call %q; if Only names it, the store does not have it", call))
 			}
 			if err := calls[call].validate(t); err != nil {

@@ -59,6 +59,8 @@ func Terraform(tables ...Table) (map[string]any, error) {
 // keyARNs matches the ARN of a KMS key.
 var keyARNs = regexp.MustCompile(`^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
 
+// fitsTerraform refuses a KMS key, or the name of an attribute, that a configuration of
+// Terraform cannot hold unchanged.
 func (t Table) fitsTerraform() error {
 	if t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey) {
 		return event.BadInput(pkg, "table "+t.Name+" KMS key", fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey))

@@ -144,6 +144,8 @@ func (z Zone) find() (*time.Location, error) {
 	return locate(z.name)
 }
 
+// locate returns the location of the name, read on first use. Callers that read it at
+// the same time all get the location that was stored first.
 func locate(name string) (*time.Location, error) {
 	if known, ok := loaded.Load(name); ok {
 		return known.(*time.Location), nil

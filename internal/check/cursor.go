@@ -69,6 +69,7 @@ func DecodeCursor(pkg, field, query, cursor string, n int) ([]string, error) {
 	return position, nil
 }
 
+// sum is the checksum of a cursor: of its query's name and its bytes.
 func sum(query string, raw []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE([]byte(query)), crc32.IEEETable, raw)
 }

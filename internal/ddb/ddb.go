@@ -77,6 +77,8 @@ func Conflict(err error) bool {
 	return conflict
 }
 
+// codeOf returns the reason's code. A reason without one counts as "None", the code
+// of an action that was not at fault.
 func codeOf(reason types.CancellationReason) string {
 	if reason.Code == nil {
 		return "None"

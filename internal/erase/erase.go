@@ -162,8 +162,8 @@ func keyOf(row ddb.Item, key []string) ddb.Item {
 	return id
 }
 
-// deleteOwn deletes a row that still belongs to the partition, and reports
-// whether it did. If an attempt is known to be lost, it may have.
+// deleteOwn deletes the row if it still belongs to the partition, and reports
+// whether it was deleted.
 func (p Partition) deleteOwn(ctx context.Context, api IndexedAPI, key ddb.Item) (deleted bool, _ error) {
 	var attempts ddb.Attempts
 	err := ddb.Retry(ctx, func() error {
@@ -175,6 +175,8 @@ func (p Partition) deleteOwn(ctx context.Context, api IndexedAPI, key ddb.Item) 
 		return err
 	})
 	if _, refused := ddb.Refused(err); refused {
+		// An earlier attempt whose reply was lost may have deleted the row. It counts as
+		// the deletion.
 		return attempts.Lost(), nil
 	}
 

@@ -142,8 +142,10 @@ func value(v types.AttributeValue) expression.ValueBuilder {
 // map.
 type aliases struct{ names []string }
 
+// stand is the beginning of each alias: name0, name1 and so on.
 const stand = "name"
 
+// of returns a new alias for the name.
 func (a *aliases) of(name string) expression.NameBuilder {
 	a.names = append(a.names, name)
 	return expression.NameNoDotSplit(stand + strconv.Itoa(len(a.names)-1))
@@ -184,7 +186,8 @@ func (f Filter) ID() string {
 	return fmt.Sprintf(" where %s %v %s", aws.ToString(f.expression), f.names, id(f.values))
 }
 
-// id writes values by their names, which the expression has in order.
+// id writes the values in the order of their placeholders, which are numbered from
+// :0. It writes their types, too: "1" is another value than 1.
 func id(values ddb.Item) string {
 	var b strings.Builder
 	for i := range len(values) {

@@ -103,6 +103,7 @@ func (n *Names) Index(name string) string {
 	return of(n.indexes, name)
 }
 
+// of returns the name's replacement, or the name itself if it has none.
 func of(names map[string]string, name string) string {
 	if other, ok := names[name]; ok {
 		return other

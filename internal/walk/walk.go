@@ -83,7 +83,9 @@ func (w Walk[T]) Each(yield func(T, error) bool) {
 	}
 }
 
-// leave writes Next.
+// leave writes Next: "" at the end of the answer, and otherwise the cursor after the
+// last row that the walk passed. If it passed none, that is the cursor with which it
+// began.
 func (w Walk[T]) leave(at ddb.Item, end bool) {
 	switch {
 	case w.Next == nil:
