@@ -43,12 +43,12 @@ type Activity struct {
 	Event event.Event
 
 	// Name is the canonical name of what was done: "order". Names are stored,
-	// and searched for, in Unicode's form NFC. A row of an older writer keeps another
-	// form until [Store.Backfill] changes it, and walks by name do not find it.
+	// and searched for, in Unicode's form NFC. Walks by name do not find a row that an
+	// older writer stored in another form, until [Store.Backfill] changes the row.
 	Name string
 
 	// Kind is the activity's class: "sale", "repair". No index has it in its key, so
-	// what a Match.Kind leaves out is still paid for.
+	// a list with a Match.Kind also reads, and pays for, the rows that it leaves out.
 	Kind string
 
 	// Seq is the number of the message that reported the activity; 0 without a

@@ -140,8 +140,9 @@ type Store struct {
 }
 
 // New returns a Store over a table. An event counts in its window in the zone, which
-// is its local day unless [Config].Window says otherwise. A nil Config works. An api that wraps a client must pass on the options of
-// a call: [Store.AddUnkeyed] uses them to switch off the SDK's retries.
+// is its local day unless [Config].Window says otherwise. A nil Config works. An api
+// that wraps a client must pass on the options of a call: [Store.AddUnkeyed] uses them
+// to switch off the SDK's retries.
 //
 // A table may hold keys of several zones, if each key is always written by
 // stores of the same zone. If a key changes to a store of another zone, the

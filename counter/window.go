@@ -21,9 +21,9 @@ const (
 	// when clocks change.
 	Day Window = iota
 	// Hour is an hour that a clock shows, at one offset from UTC. In the night in
-	// which a clock shows an hour twice, these are two windows. A change within an
-	// hour ends a window, and another begins: so a window may be shorter than an
-	// hour, never longer.
+	// which a clock shows an hour twice, these are two windows. If the clock changes
+	// within an hour, a window ends and another begins. So a window may be shorter
+	// than an hour, and is never longer.
 	Hour
 	// Week is the week of ISO 8601, from the start of its Monday.
 	Week

@@ -38,9 +38,10 @@ func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
 	return averages, err
 }
 
-// Erase deletes every average of the subject, and returns their number. After an error some averages may be deleted already: call Erase
-// again to delete the rest. An average that is written while Erase runs may
-// stay: call Erase until it returns 0.
+// Erase deletes every average of the subject, and returns their number. After an
+// error some averages may be deleted already: call Erase again to delete the rest.
+// An average that is written while Erase runs may stay: call Erase until it returns
+// 0.
 //
 // Other callers may call Observe while Erase runs: what Observe writes afterwards
 // contains nothing of an erased average. If an erased event is delivered again, it

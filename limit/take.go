@@ -83,8 +83,8 @@ type Grant struct {
 //
 //	Burst + d·N/Per + 2·S·N/Per + what was given back in the span
 //
-// for any number of callers at once, lost replies and retries. S is how far any
-// clock is off.
+// for any number of callers at once, also with lost replies and retries. S is how far
+// any clock is off.
 //
 // A refusal that follows from what the store heard last is given without a request. It
 // is what the row would say, with three exceptions. What another process gave back in the
@@ -95,11 +95,11 @@ type Grant struct {
 // a request, too; when it comes again after RetryAfter, it is a Duplicate.
 //
 // With Take.Wait, a take whose turn comes within it holds its room, and sleeps until
-// its turn; one whose turn comes later, or after the end of the context, is refused at
-// once. So is a Duplicate, which may sleep longer than its take did, never shorter. If the
-// context ends meanwhile, Take returns the context's error. It gives the room back, within
-// Config.Timeout, if Take.Event is zero. The room of a given event stays, for its
-// redelivery, and comes back with time.
+// its turn. A take whose turn comes later, or after the end of the context, is refused at
+// once. The same holds for a Duplicate, which sleeps at least until the turn of its take.
+// If the context ends while Take sleeps, Take returns the context's error. It gives the
+// room back, within Config.Timeout, if Take.Event is zero. The room of a given event
+// stays, for its redelivery, and comes back with time.
 //
 // Errors: an [*event.InputError]; [ErrContended]; the context's and the API's error,
 // also if DynamoDB throttles or Config.Timeout is over. After an error the take may hold

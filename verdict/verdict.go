@@ -42,10 +42,10 @@ type Verdict struct {
 	Kind Kind
 	// Wait is how long to wait before a Retry, if the error says so.
 	Wait time.Duration
-	// Status is that of the HTTP response to a client that waits for the answer. A
-	// webhook's sender would send a 400 again: it gets 503 for a Retry and 200 for all
-	// else, once a Poison is stored. Do not write err.Error() to the body: it names
-	// tables.
+	// Status is that of the HTTP response to a client that waits for the answer. To a
+	// webhook's sender, which would send again after a 400, answer 503 for a Retry and
+	// 200 for all else. Store a Poison before you answer 200. Do not write err.Error()
+	// to the body: it names tables.
 	Status int
 }
 

@@ -47,7 +47,7 @@ type Deliveries[M any] struct {
 	// missing: one for each fault or move of time in the schedule.
 	AtMostOnce []string
 
-	// End declares what must hold when all are handled, too. May be nil.
+	// End declares what else must hold when all messages are handled. May be nil.
 	End func(*View) error
 }
 
@@ -73,7 +73,8 @@ func Handler[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 	return judge(t, Explore(t, cfg, d, start))
 }
 
-// Explore is like [Handler], but returns what it found without failing the test.
+// Explore is like [Handler], but returns what it found without failing the test. Bad
+// arguments, such as no messages, fail the test all the same.
 func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Process) func(context.Context, M) error) Report {
 	t.Helper()
 	setDefault(&d.Visibility, 30*time.Second)

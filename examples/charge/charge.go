@@ -1,5 +1,5 @@
 // Package charge is an example of an own record whose last event wins: the status
-// of a charge, as a payment provider reports it. docs/own-record.md walks through it.
+// of a charge, as a payment provider reports it. docs/status.md walks through it.
 //
 // # IAM actions
 //
