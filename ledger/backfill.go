@@ -15,8 +15,8 @@ import (
 // Backfill returns the update that gives a row of an older system, as a Scan returned
 // it, its expiry: Config.Retention after the key was seen, without the grace. The bool
 // is false for a row that needs no update: this package wrote it, or it has an expiry
-// (whole seconds, up to the year 9999). A row that does not say when its key was seen,
-// or has no room, is an error.
+// (a positive whole number of seconds, up to the year 9999). A row that does not say
+// when its key was seen, or has no room, is an error.
 //
 // The update is safe to repeat, and beside live writes: it is refused, with a
 // *types.ConditionalCheckFailedException, when the row has changed or is gone. A key

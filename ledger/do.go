@@ -41,8 +41,7 @@ const settleWithin = 5 * time.Second
 
 // Do claims the key, does the work and stores its result. For a key that is done, Do
 // replays the stored result instead: each key has one result, for any number of
-// deliveries. When Do cannot claim a key that is not done, it returns the error of
-// [Store.Claim].
+// deliveries.
 //
 // The work runs at least once, and again after a crash, a lost lease or an error that
 // is not [Permanent]. So make what it writes elsewhere conditional on [Claim.Fence], or
@@ -59,8 +58,8 @@ const settleWithin = 5 * time.Second
 // and the work may be done again.
 //
 // The result is stored as JSON: in a replayed Value, unexported fields are zero, and
-// invalid UTF-8 is U+FFFD. Do also returns [ErrNoResult], [ErrResultDiffers] and a
-// [*ResultError].
+// invalid UTF-8 is U+FFFD. Do also returns the errors of [Store.Claim], [ErrNoResult],
+// [ErrResultDiffers] and a [*ResultError].
 //
 // Price: 2 requests, 2 WCU. While the work runs, each third of the lease adds a
 // renewal: 1 request and 1 WCU. A replay or a refusal is 1 request and 1 WCU for each

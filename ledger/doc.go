@@ -91,7 +91,7 @@
 // [ErrLeaseLost] as its cause, as soon as the lease is no longer certain. If the
 // machine was suspended for longer than the lease, the context ends within a second
 // after the machine resumes, unless a renewal succeeds first. When the context ends,
-// the work must stop.
+// the work must stop. If work is nil, they return an [*event.InputError].
 //
 // When the work settles its claim itself, the renewals end, but the context does not.
 // If it does so in a transaction with [Claim.CompleteItem], the claim learns of that
@@ -99,9 +99,10 @@
 // context may end as if the lease were lost.
 //
 // Do and Hold record the outcome within 5 s after the work, even if the caller's
-// context has ended. If the worker crashes, or the work panics, the key stays blocked
-// until the lease and the skew budget are over; then the next delivery claims it, if
-// attempts are left. Only a lock needs none.
+// context has ended. If they cannot, the worker crashes, or the work panics, the key stays
+// blocked until the lease and the skew budget are over; then the next delivery claims it,
+// if attempts are left. Only a [Hold] needs none. Work of a Hold that needs the lock no
+// longer may call [Claim.Release].
 //
 // # Attempts
 //
@@ -137,8 +138,10 @@
 // repeat. All this takes at most 5 s, even if the caller's context has ended. If the
 // outcome stays unknown, DoTx gives the key up, within 5 s more; the answer to that
 // request shows whether the transaction took effect. Of all the transactions of a
-// claim, at most one takes effect, even if some arrive late.
+// claim, at most one takes effect, even if some arrive late: DoTx then returns the result
+// of the one that did. After [ErrLeaseLost], another worker may have the key.
 //
+// DoTx takes the [Claim.CheckItem] of another claim, such as that of a [Hold] around it.
 // The pauses before further calls of the work grow up to 1.3 s. They end with the
 // context, and the lease is renewed in them.
 //
@@ -258,11 +261,11 @@
 // again after a lost reply, DynamoDB only reads: 2 RCU for each 4 KB of each action's
 // item, including the completion.
 //
-// With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU if the read shows
-// that the key has ended; a key that MarkSeen wrote has no payload, and is claimed after
-// the read. With [Request.WaitUpTo], the first and the last try
-// that find the key held cost as much as a refused claim, and each read between them
-// costs 1 request and 0.5 RCU.
+// With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU if the read shows that
+// the key has ended; a key that MarkSeen wrote has no payload, and is claimed after the
+// read. With [Request.WaitUpTo], the first and the last try that find the key held cost
+// as much as a refused claim, and each read between them costs 1 request and 0.5 RCU for
+// each 4 KB.
 //
 // A write that conflicts with a transaction on the row, or with another Region's
 // write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in

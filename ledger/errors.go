@@ -20,9 +20,9 @@ var (
 	// crashed, and a Store with a greater MaxAttempts both.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
-	// ErrNoResult is returned by [Do] and [DoTx] for a key that is done and has no
-	// result to replay: [Store.MarkSeen] or an older system wrote its row, or
-	// [Store.Erase] removed it. Trying again cannot help: delete the queue's message.
+	// ErrNoResult is returned by [Do] and [DoTx] for a key that is done without a
+	// result: [Store.MarkSeen] or an older system wrote its row, or [Store.Erase]
+	// removed it. Trying again cannot help: delete the queue's message.
 	ErrNoResult = errors.New("ledger: the key is done and has no stored result")
 
 	// ErrLeaseLost is returned by the calls and actions of a claim, [Store.Resume],

@@ -23,7 +23,7 @@ const unlimited = 1 << 62
 //
 // A worker that was stopped for longer than its lease cannot know that another has the
 // key. So put [Claim.CheckItem] into transactions, and make other writes conditional on
-// [Claim.Fence]. Work that needs the lock no longer may call [Claim.Release].
+// [Claim.Fence].
 //
 // If giving the key up fails, the work was done, and Hold returns that error, if the
 // work returned none: [ErrLeaseLost], if another worker took the key over.

@@ -103,7 +103,7 @@ type Record struct {
 	Source string // first part of the key, at most 64 bytes, for people
 
 	// Holder is the [Request.Holder] of the last claim, also after it ended; "" after a
-	// Resume, whose holder is another one, and after an Erase.
+	// Resume or an Erase.
 	Holder string
 }
 

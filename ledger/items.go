@@ -20,9 +20,8 @@ import (
 //		TransactItems: []types.TransactWriteItem{done.Item, {Put: order}},
 //	})
 //
-// [DoTx] does all of this. If you send the transaction, make the item once, and send it
-// again unchanged after an unknown outcome or a TransactionConflict, which may come
-// from a renewal.
+// Make the item once, and send the transaction again unchanged after an unknown outcome
+// or a TransactionConflict, which may come from a renewal.
 //
 // When the transaction is cancelled, Outcome answers event.Created, if this claim is
 // completed with this result; otherwise with Complete's errors. Inside [Do], the work
@@ -70,8 +69,8 @@ func (c *Claim) completion(result string) types.TransactWriteItem {
 // effect, ask the other actions first. A TransactionConflict may come from a renewal:
 // send the transaction again.
 //
-// A transaction has one action for each row: do not return the check to [DoTx] of the
-// same claim, or put it beside its [Claim.CompleteItem], which checks as much.
+// A transaction has one action for each row: the check cannot stand beside the
+// [Claim.CompleteItem] of the same claim, which checks as much, or in its [DoTx].
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (c *Claim) CheckItem() *record.Action[struct{}] {

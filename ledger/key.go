@@ -19,8 +19,8 @@ var (
 //
 // Use only parts that the sender repeats on a redelivery: an id, never an attempt
 // number. '%' and ':' are escaped, so different parts never give the same key. Key
-// returns an [*event.InputError] for no parts, an empty part (its events would share a
-// key), invalid UTF-8, and a key over 2048 bytes.
+// returns an [*event.InputError] for no parts, an empty part, invalid UTF-8, and a key
+// over 2048 bytes.
 func Key(parts ...string) (string, error) {
 	if len(parts) == 0 {
 		return "", event.BadInput(pkg, "parts", "must have at least one part, which names the event")

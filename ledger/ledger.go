@@ -70,13 +70,13 @@ type Config struct {
 	// counting claims that were given back. Defaults to 5.
 	MaxAttempts int
 
-	// MaxResult bounds the stored result, in bytes of JSON: every replay and every
-	// duplicate pays for the size of the row. At most 384 KB. Defaults to 16 KB.
+	// MaxResult bounds the stored result, in bytes of JSON: every replay pays for the
+	// size of the row. At most 384 KB. Defaults to 16 KB.
 	MaxResult int
 
 	// Errors are the caller's sentinels, each under its code. errors.Is still finds
 	// them in a replayed permanent error. A row stores the code, so it must keep its
-	// meaning for ever. For example:
+	// meaning for ever:
 	//
 	//	Errors: map[string]error{"shop.ErrSoldOut": shop.ErrSoldOut, "counter.ErrFull": counter.ErrFull}
 	//

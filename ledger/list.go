@@ -20,8 +20,8 @@ import (
 )
 
 // Filter selects the rows that meet every field that is set and have not expired. It
-// has no limit: leave the loop after the tenth record to list ten at a time, and Next
-// goes on behind it.
+// has no limit: leave the loop after ten records to list ten at a time, and Next goes
+// on behind them.
 type Filter struct {
 	// States are the states to list. Empty means every state. A Claimed row whose Lease
 	// is over for longer than Config.MaxSkew is stuck: its holder has crashed, or is
@@ -30,9 +30,6 @@ type Filter struct {
 
 	// Prefix is the first parts of the keys, as [Key] returns them: of customer 17, and
 	// not of customer 170. An empty one lists all keys, so check Key's error.
-	//
-	//	prefix, err := ledger.Key(customer)
-	//	f := ledger.Filter{Prefix: prefix}
 	Prefix string
 
 	// ReadAtMost is the most rows to read, including those that do not meet the filter.
@@ -45,8 +42,9 @@ type Filter struct {
 
 	// Next, if set, is where the listing writes the Cursor of a later one when it ends
 	// or the loop is left: after the last row that was yielded or, if ReadAtMost or a
-	// failed request ended it, read; "" after the last row. Bad input does not write
-	// it. Each loop over a listing begins at its Cursor. A cursor discloses a key.
+	// failed request ended it, read; "" after the last row. (If the first request
+	// fails, it is Cursor.) Bad input does not write it. Each loop begins at Cursor. A
+	// cursor discloses a key.
 	Next *string
 }
 
@@ -60,8 +58,8 @@ type Filter struct {
 // consistent: [Operators.Reopen] and [Operators.Forget] refuse a record that is out of
 // date.
 //
-// Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB, with any filter;
-// each further 4 KB of the table costs 0.5 RCU. A request reads up to 1 MB, or up to
+// Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB; each further 4
+// KB costs 0.5 RCU, with any filter. A request reads up to 1 MB, or up to
 // Filter.ReadAtMost rows, rounded up to 4 KB.
 func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {

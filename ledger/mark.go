@@ -27,9 +27,8 @@ const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 // the key, the error is [event.ErrUnknownOutcome]. After any other error, the key is
 // not marked.
 //
-// Price: 1 request, 1 WCU. A row over 1 KB, because its key is long, costs 1 WCU for
-// each KB, and so does a larger row that the key has already, even if that has expired
-// and is not deleted yet.
+// Price: 1 request, 1 WCU. A larger row, because its key is long or because it was
+// there before, costs 1 WCU for each KB.
 func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err

@@ -25,8 +25,7 @@ type OperatorsAPI interface {
 
 var _ OperatorsAPI = (*dynamodb.Client)(nil)
 
-// Operators is the ledger for people, who list keys, reopen and forget them.
-// [Store.Operators] makes it.
+// Operators is the ledger for people. [Store.Operators] makes it.
 type Operators struct {
 	*Store
 

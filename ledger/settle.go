@@ -149,8 +149,8 @@ func (c *Claim) end(ctx context.Context, op, update string, values ddb.Item, sam
 }
 
 // Renew begins the lease anew, with its full length, and extends the life of the row.
-// [Do], [DoTx] and [Hold] do that by themselves. Renew works even after the lease has
-// lapsed, until another worker takes the key over: [ErrLeaseLost].
+// Renew works even after the lease has lapsed, and returns [ErrLeaseLost] if another
+// worker took the key over.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {

@@ -86,10 +86,9 @@ const resumeUpdate = "SET #claim = :new, #fence = #fence + :one, #lease = :lease
 // with the same length. No attempt is counted. From then on, the former holder and a
 // second Resume with the same token get [ErrLeaseLost].
 //
-// Resume also works after the lease has lapsed, until another worker claims the key,
-// the key is erased or the row is deleted. It returns a [*DoneError] or a
-// [*PermanentError] if the claim has ended, ErrLeaseLost if it is no longer held, and
-// an [*event.InputError] for text that is not a token.
+// Resume works even after the lease has lapsed. It returns a [*DoneError] or a
+// [*PermanentError] if the claim has ended, ErrLeaseLost if it is no longer held or its
+// row is deleted, and an [*event.InputError] for text that is not a token.
 //
 // After a lost reply, Resume recognizes its own takeover. If the context ends before
 // the answer comes, Resume gives the key up, as [Store.Claim] does; the attempt still

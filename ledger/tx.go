@@ -33,9 +33,8 @@ const (
 )
 
 // Reasons returns why the last transaction of [DoTx] under this claim was refused: one
-// reason for each action that the work returned, in their order; nil when the work is
-// called for the first time. An action that was not at fault, or only throttled, has
-// the code "None".
+// reason for each action that the work returned, in their order; nil in the work's
+// first call. An action that was not at fault, or only throttled, has the code "None".
 //
 // For an item of this library, pass its action's reason to the Outcome of the same
 // item, or of one with the same input and places. The Item of a reason is the existing
@@ -50,25 +49,26 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // DoTx is [Do] for work whose effects are writes to DynamoDB. The work returns its
 // result and up to 99 actions. DoTx sends them in one transaction, which also stores
 // the result and completes the claim: everything takes effect exactly once, or nothing
-// does. If the work returns no actions, DoTx does what Do does. More than 99 actions
-// end the key with a permanent [*event.InputError].
+// does. Without actions, DoTx does what Do does. More than 99 end the key with a
+// permanent [*event.InputError].
 //
 // When the condition of an action fails, or an action is still throttled after several
 // tries, nothing is written, and DoTx calls the work again under the same claim, up to
 // 15 more times, with pauses of some 5 seconds together. [Claim.Reasons] says which
-// actions were refused. The work should then make its items anew, leave out those that
-// turned out to be duplicates, and return other actions, a result without actions, or
-// an error. After the last refusal, or another failure of an action, DoTx gives the key
-// up and returns an [*ItemError].
+// actions were refused. The work should then leave out items that turned out to be
+// duplicates, and return other actions, a result without actions, or an error. After
+// the last refusal, or another failure of an action, DoTx gives the key up and returns
+// an [*ItemError].
 //
 // Make items of this library, such as a [Store.MarkItem], inside the work, anew in each
-// call. What the work does beside its actions should be safe to repeat. With actions,
+// call. What the work does beside its actions should be safe to repeat. Beside actions,
 // return no [Claim.CheckItem] of this claim, and do not settle it in the work: the
 // actions are not written, and DoTx returns an [*event.InputError]. The package comment
 // (Transactions) says more.
 //
-// DoTx also returns the errors of Do. With an error, Value is zero, unless the work
-// itself returned the error or returned no actions.
+// DoTx also returns the errors of Do. After [ErrLeaseLost], nothing was written. With
+// an error, Value is zero, unless the work itself returned the error or returned no
+// actions.
 //
 // Price: 2 requests, 5 WCU. This is for work with one action on an item up to 1 KB. The
 // claim costs 1 WCU; the completion and each action cost 2 WCU for each KB, and more if
