@@ -99,10 +99,10 @@
 // context may end as if the lease were lost.
 //
 // Do and Hold record the outcome within 5 s after the work, even if the caller's
-// context has ended. If they cannot, the worker crashes, or the work panics, the key stays
-// blocked until the lease and the skew budget are over; then the next delivery claims it,
-// if attempts are left. Only a [Hold] needs none. Work of a Hold that needs the lock no
-// longer may call [Claim.Release].
+// context has ended. If that fails, the worker crashes or the work panics, the key stays
+// blocked until the lease and the skew budget are over; then the next delivery claims
+// it, if attempts are left. A Hold needs no attempts. Work of a Hold that needs the lock
+// no longer may call [Claim.Release].
 //
 // # Attempts
 //
@@ -262,10 +262,10 @@
 // item, including the completion.
 //
 // With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU if the read shows that
-// the key has ended; a key that MarkSeen wrote has no payload, and is claimed after the
-// read. With [Request.WaitUpTo], the first and the last try that find the key held cost
-// as much as a refused claim, and each read between them costs 1 request and 0.5 RCU for
-// each 4 KB.
+// the key has ended. A key that MarkSeen wrote has no payload, so the price of the claim
+// is added. With [Request.WaitUpTo], the first and the last try that find the key held
+// cost as much as a refused claim, and each read between them costs 1 request and 0.5
+// RCU for each 4 KB.
 //
 // A write that conflicts with a transaction on the row, or with another Region's
 // write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in

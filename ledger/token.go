@@ -23,8 +23,9 @@ const longestToken = 4 << 10
 // [Store.Resume]: a callback at the end of a job, or the next step of a workflow. It is
 // a secret, because its bearer can take over the claim, and it discloses the key.
 //
-// Until then, [Claim.Renew] renews the lease, or [Request.Lease] must be long enough;
-// the token stays valid. Make no token inside [Do], which completes the claim itself.
+// Until it does, nothing renews the lease: call [Claim.Renew], or make [Request.Lease]
+// long enough; the token stays valid. Make no token inside [Do], which completes the
+// claim itself.
 func (c *Claim) Token() string {
 	raw := []byte{tokenVersion}
 	raw = binary.AppendVarint(raw, c.Fence)
