@@ -12,22 +12,16 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Backfill returns the update that gives a row of an older system its expiry. Pass
-// the row as a Scan of the table returned it. The expiry is the one that
-// [Store.MarkSeen] would have given the row, Config.Retention after the key was
-// seen, but without the grace, as in all rows of an older system. The bool is
-// false for a row that needs no update: one that already has an expiry (a positive
-// whole number of seconds, up to the year 9999), or one that this package wrote.
+// Backfill returns the update that gives a row of an older system, as a Scan returned
+// it, its expiry: Config.Retention after the key was seen, without the grace. The bool
+// is false for a row that needs no update: this package wrote it, or it has an expiry
+// (a positive whole number of seconds, up to the year 9999). A row that does not say
+// when its key was seen, or has no room, is an error.
 //
-// The update is refused, with a *types.ConditionalCheckFailedException, when the
-// expiry has changed, the key was claimed or marked anew, or the row is gone. So
-// the update is safe to repeat, and safe beside live writes. If the key was seen
-// longer ago than the Retention, the update makes the ledger forget the key.
-//
-// Backfill returns an error if the row does not say when its key was seen, or
-// has no room for the expiry.
-//
-// The update costs 1 WCU for each KB of the row.
+// The update is safe to repeat, and beside live writes: it is refused, with a
+// *types.ConditionalCheckFailedException, when the row has changed or is gone. A key
+// that was seen longer ago than the Retention is forgotten. The update costs 1 WCU for
+// each KB of the row.
 func (s *Operators) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {
 	row = s.names.Read(row)
 	if item.Has(row, attrClaim) || item.HasTTL(row, attrExpiresAt) {

@@ -24,21 +24,18 @@ import (
 type Claim struct {
 	Key string
 
-	// Fence is higher than the fence of every earlier claim of the key. What
-	// the work writes elsewhere should be conditional on the fence: then, once
-	// a later holder has written, the late writes of a worker that lost its
-	// lease without noticing are refused.
+	// Fence is higher than the fence of every earlier claim of the key. Make what the
+	// work writes elsewhere conditional on it: once a later holder has written, late
+	// writes of a worker that lost its lease are refused.
 	Fence int64
 
-	// Attempt is how often the key was claimed, including this claim: it is 1
-	// for the first claim, and for the first after a [Operators.Reopen]. Claims
-	// that were given back do not count: see [Do], [DoTx], [Store.Claim] and
-	// [Claim.Release].
+	// Attempt is how often the key was claimed, including this claim: 1 for the first,
+	// and for the first after an [Operators.Reopen]. Attempts in the package comment
+	// says what does not count.
 	Attempt int64
 
-	// SeenAt is when the key was first seen, by the clock of the caller that saw
-	// it. Every attempt of the key has the same SeenAt, until the key expires or
-	// an operator forgets it. [Claim.Event] makes an event of it.
+	// SeenAt is when the key was first seen, by the clock that saw it. It is the same
+	// in all attempts, until the key expires or an operator forgets it.
 	SeenAt time.Time
 
 	store *Store
@@ -60,29 +57,16 @@ type Claim struct {
 	own  []string // results with which the work completes the claim itself
 }
 
-// Event returns an event for what the work writes elsewhere: that of SeenAt, the
-// Key and the parts, as [event.New] makes it. It is for a request that has no
-// time of its own, such as one with an Idempotency-Key. It is the same event in
-// every attempt of the key. With time.Now, each attempt would make another event,
-// and a charge could be counted twice. No parts are needed. They tell apart
-// several events of one request.
+// Event returns an event for what the work writes elsewhere: that of SeenAt, the Key
+// and the parts, as [event.New] makes it. It is the same event in every attempt of the
+// key. With time.Now, each attempt would make another one, and a charge could be
+// counted twice. Parts tell apart several events of one request.
 //
 //	ev, err := c.Event()
 //	grant, err := limits.Take(ctx, counter.Take{Key: card, Event: ev, Weight: cents, Cap: limit})
 //
-// If the request has a time of its own, use that time instead. If the effect has an
-// id and a time of its own, as a provider's charge has, make the event of what
-// follows from it of those: after the ledger's Retention, the same Idempotency-Key
-// is another event. After the key
-// expired, or after [Operators.Forget], the event is another one: what the forgotten
-// event counted is counted again. Each attempt keeps the row for another
-// Retention, so SeenAt may be long ago. If it is longer ago than the Retention of
-// a counter, the counter answers [event.ErrTooOld], and an earlier attempt may
-// have counted. If the clock that saw the key first was ahead by more than
-// [event.MaxAhead], the stores refuse the event, as an [*event.InputError], until
-// its time has come. Config.MaxSkew is never more than that.
-//
-// Event returns an [*event.InputError] for an empty part.
+// If the request has a time of its own, use that instead. The package comment (Events)
+// says when a store refuses the event. An empty part is an [*event.InputError].
 func (c *Claim) Event(parts ...string) (event.Event, error) {
 	return event.New(c.SeenAt, append([]string{c.Key}, parts...)...)
 }
@@ -159,35 +143,23 @@ func (b bid) update(of string) string {
 // once more.
 const claimTries = 5
 
-// Claim takes the key for this worker until the lease ends, and counts an
-// attempt. For a key that cannot be claimed, it returns one of these errors:
-// [*InProgressError] while another worker holds the key; [*DoneError] or
-// [*PermanentError] when the key has ended; [ErrTooManyAttempts];
-// [ErrFingerprintMismatch].
+// Claim takes the key for this worker until the lease ends, and counts an attempt. For
+// a key that cannot be claimed, it returns an [*InProgressError], [*DoneError] or
+// [*PermanentError], [ErrTooManyAttempts] or [ErrFingerprintMismatch].
 //
-// Claim recognizes its own row after a lost reply. If the worker crashes, the
-// key stays blocked until its lease and the skew budget are over; then the next
-// delivery claims it, if attempts are left. If the context ends before the
-// answer comes, Claim gives the key up again, and the attempt does not count.
-// Giving it up takes at most 1 s and needs DynamoDB to be reachable. After any
-// error that is not named above, such as a failed request, the claim may exist
-// until its lease is over, and the caller's own next call may get an
-// [*InProgressError].
+// Claim recognizes its own row after a lost reply. If the context ends before the
+// answer comes, Claim gives the key up again, and the attempt does not count. Giving it
+// up takes at most 1 s and needs DynamoDB to be reachable. A request of this Claim that
+// arrives later still takes the key until its lease is over, as that of a crashed
+// worker does. After any other error, such as a failed request, the claim may exist
+// until its lease is over, and the caller's own next call may get an InProgressError.
 //
-// A key whose claims fail or crash again and again ends in [ErrTooManyAttempts].
-// [Claim.Release] gives a key up without counting the attempt. [Request] has the
-// options: another lease or retention, a read before the claim, and a wait.
-//
-// Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for
-// each KB. A row that has expired and is not deleted yet costs that twice, in 2
-// requests. If such a row changes between these requests, Claim sends another,
-// up to 5 in all. DynamoDB prices an update by the row before or after it,
-// whichever is larger. If the context ends before the answer comes, giving the
-// key up costs one more request. Waiting costs what [Request.WaitUpTo] says.
-// Price (ReadFirst): 1 request, 0.5 RCU. This is the price if the read shows
-// that the key has ended with the same payload; a larger row costs 0.5 RCU for
-// each 4 KB. Otherwise, as for a key that MarkSeen wrote, the read is added to
-// the price of the claim.
+// Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for each KB. A
+// row that has expired and is not deleted yet costs that twice, in 2 requests; if it
+// changes between them, Claim sends another, up to 5 in all.
+// Price (ReadFirst): 1 request, 0.5 RCU. This is the price if the read shows that the
+// key has ended with the same payload; a larger row costs 0.5 RCU for each 4 KB.
+// Otherwise, the claim's price is added.
 func (s *Store) Claim(ctx context.Context, req Request) (*Claim, error) {
 	return s.claimUpTo(ctx, req, int64(s.cfg.MaxAttempts))
 }

@@ -18,9 +18,9 @@ type Result[T any] struct {
 	// Value is what the work returned, or the stored result.
 	Value T
 
-	// Replayed reports whether the key had ended before this call could claim
-	// it. If so, Value or the returned error comes from the key's row. Replayed
-	// is false with [ErrFingerprintMismatch].
+	// Replayed reports whether Value or the returned error comes from the row of a key
+	// that had ended before this call could claim it. It is false with
+	// [ErrFingerprintMismatch].
 	Replayed bool
 }
 
@@ -39,85 +39,34 @@ const tick = time.Second
 // outcome, even if the caller's context has ended.
 const settleWithin = 5 * time.Second
 
-// Do claims the key, does the work and stores its result. If the key is done
-// already, Do replays the stored result instead: each key has one result, for
-// any number of deliveries. When Do cannot claim a key that is not done, it
-// returns the error of [Store.Claim].
+// Do claims the key, does the work and stores its result. For a key that is done, Do
+// replays the stored result instead: each key has one result, for any number of
+// deliveries.
 //
-// The work runs at least once, and again after a crash, a lost lease or an
-// error of its own that is not [Permanent]. So what the work writes elsewhere
-// should be conditional on [Claim.Fence], or be in one transaction with the
-// result: see [DoTx]. The work may also send such a transaction itself, with
-// [Claim.CompleteItem]. The work must then return the result that the
-// transaction stored; for any other result, Do returns [ErrResultDiffers].
+// The work runs at least once, and again after a crash, a lost lease or an error that
+// is not [Permanent]. So make what it writes elsewhere conditional on [Claim.Fence], or
+// write it in one transaction with the result: with [DoTx], or with
+// [Claim.CompleteItem] and the same result returned. A write of this library counts
+// once for each event: use the request's own event or [Claim.Event], and never
+// time.Now. When its context ends, the work must stop: see Lease in the package
+// comment.
 //
-// A write of this library counts once for each event, so the work must have the
-// same event in every attempt. An event that has no time of its own, such as a
-// request with an Idempotency-Key, gets it from [Claim.Event], and never from
-// time.Now.
+// If the work returns an error, even an [*event.InputError], Do gives the key up, and
+// later deliveries try again. If the error is [Permanent], or the result cannot be
+// stored ([ErrResultNotStored]), Do ends the key instead. If the outcome cannot be
+// recorded, Do returns the error of Complete or Fail, Value is what the work returned,
+// and the work may be done again.
 //
-// The work runs on the caller's goroutine. Meanwhile, Do renews the lease. The
-// work's context ends with the caller's. It also ends, with [ErrLeaseLost] as
-// its cause, as soon as the lease is no longer certain. If the machine was
-// suspended for longer than the lease, the context ends within a second after
-// the machine resumes, unless a renewal succeeds first. When the context ends,
-// the work must stop. When the work completes or fails its claim itself, the
-// renewals end, but the context does not. If the work sends a transaction with
-// CompleteItem, the claim learns of that from the answer to the next renewal,
-// or from the action's Outcome. Until then, the context may end as if the
-// lease were lost. A panic of the work is like a crash: the key is free when
-// the lease and the skew budget are over, if attempts are left.
-//
-// If the work returns an error, Do gives the key up, and later deliveries try
-// again, up to Config.MaxAttempts. If the error is wrapped by [Permanent], Do
-// stores it instead, and later deliveries get a [*PermanentError]. The doc of
-// Permanent says what errors.Is still finds in that error. A result that cannot
-// be stored ends the key in the same way, with [ErrResultNotStored], because the
-// work is done and must not be repeated; [Claim.Check] tells before the work. Do
-// records the outcome within 5 s after the work, even if the caller's context has
-// ended. If the outcome cannot be recorded, Do returns the
-// error of Complete or Fail, Value is what the work returned, and the work may
-// be done again.
-//
-// An attempt does not count if the caller cancelled its context, for example
-// because of a deploy, and the work's error wraps the context's error or cause.
-// If the context's deadline passed while the work ran, the attempt counts,
-// because the work itself may have been too slow. If the context is cancelled
-// or its deadline passes before the work begins, the attempt does not count:
-// see [Store.Claim].
-//
-// An attempt does not count either if the work's error, as the SDK returned it or
-// wrapped, says that DynamoDB or another service of AWS throttled a request, by a
-// code that the SDK knows as such (a quota, LimitExceededException, is not), or that
-// a transaction was in the way; or if it is the ErrContended of package record,
-// pattern or ema: the event is not at fault. If the ledger's
-// own table is so busy that giving the attempt back fails, too, the attempt
-// counts. For an event that never gets through, rely on the queue's own limit of
-// receives.
-//
-// Do treats an [*event.InputError] of the work like any other error, because
-// bad input may become valid: a date that is too far ahead today is valid
-// later. If the input can never become valid, wrap the error in Permanent: the
-// next delivery then gets the error at once, without another attempt.
-//
-// Do stores the result as JSON, so T must survive encoding/json: in a replayed
-// value, the unexported fields are zero, and the strings have U+FFFD in place of
-// invalid UTF-8. If the stored result does not fit T, for example because a
-// deploy changed T, Do returns a [*ResultError]. For a key that is done without a
-// result, Do returns [ErrNoResult]. A queue's worker that gets an
-// [*InProgressError] should leave the message in the queue and make it visible
-// again after the error's Wait. If work is nil, Do returns an
-// [*event.InputError].
+// The result is stored as JSON: in a replayed Value, unexported fields are zero, and
+// invalid UTF-8 is U+FFFD. Do also returns the errors of [Store.Claim], [ErrNoResult],
+// [ErrResultDiffers] and a [*ResultError].
 //
 // Price: 2 requests, 2 WCU. While the work runs, each third of the lease adds a
-// renewal: 1 request and 1 WCU. A transaction with CompleteItem costs extra,
-// because Do still sends its second request, which finds the claim completed. A
-// replay or a refusal is 1 request and 1 WCU for each KB of the stored row.
-// Rows above 1 KB cost what [Store.Claim] and [Claim.Complete] say. Waiting
-// costs what [Request.WaitUpTo] says.
-// Price (ReadFirst): 1 request, 0.5 RCU. This is the price of a replay from the
-// row that was read; a larger row costs 0.5 RCU for each 4 KB. Otherwise, the
-// read is added to the price.
+// renewal: 1 request and 1 WCU. A replay or a refusal is 1 request and 1 WCU for each
+// KB of the stored row.
+// Price (ReadFirst): 1 request, 0.5 RCU. This is the price of a replay from the row
+// that was read; a larger row costs 0.5 RCU for each 4 KB. Otherwise, the read is
+// added.
 func Do[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, error)) (Result[T], error) {
 	if work == nil {
 		return Result[T]{}, event.BadInput(pkg, "work", "must not be nil")

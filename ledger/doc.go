@@ -2,26 +2,27 @@
 // delivers twice, a queue that redelivers and a worker that crashes lead to
 // one effect and one answer.
 //
-// There are two ways to use the package. [Store.MarkSeen] answers "first or
-// duplicate" in one write, for work that may be lost but must not be done
-// twice:
-//
-//	out, err := seen.MarkSeen(ctx, key) // event.Created or event.Duplicate
-//
-// [Do] is for work that must happen: it claims the key, does the work and
-// stores its result. For a key that is done, Do returns the stored result
-// instead:
+// [Do] claims a key, does the work and stores its result. For a key that is done, Do
+// returns the stored result instead:
 //
 //	res, err := ledger.Do(ctx, seen, ledger.Request{Key: key, Payload: body},
 //		func(ctx context.Context, c *ledger.Claim) (Receipt, error) { return charge(ctx, order, c.Fence) })
 //
-// [DoTx] is Do for work that writes to DynamoDB: the work's writes and its result
-// are one transaction, and [Claim.Reasons] says which of the writes were refused.
 // [Store.Claim], [Claim.Renew], [Claim.Complete] and [Claim.Fail] are the steps of
 // Do, for work that does not fit into one function. [Claim.Release] gives a key up
 // without counting the attempt.
+//
 // [Hold] does work while a key is held as a lock, and stores nothing. [Claim.CheckItem]
 // lets the transactions of a worker that has lost its claim fail.
+//
+// [DoTx] is Do for work that writes to DynamoDB: the work's writes and its result
+// are one transaction, and [Claim.Reasons] says which of the writes were refused.
+//
+// [Store.MarkSeen] answers "first or duplicate" in one write, for work that may be
+// lost but must not be done twice:
+//
+//	out, err := seen.MarkSeen(ctx, key) // event.Created or event.Duplicate
+//
 // [Claim.Token] and [Store.Resume] hand a claim to another process.
 // [Store.MarkItem] and [Claim.CompleteItem] are for a transaction that you send
 // yourself. [Claim.Event] is the event of a request that has no time of its own,
@@ -32,33 +33,10 @@
 // removes what is stored with a key, and [Operators.Forget] lets the work be done
 // anew.
 //
-// # Item
-//
-// One table without a sort key, with one row for each key. Config.Names can
-// give the attributes other names, for an existing table.
-//
-//	pk           S  CHARGE:ch_719285063, from Key
-//	seenAt       S  when the key was first seen
-//	expiresAt    N  TTL, in seconds: logical expiry + 1 h of grace
-//	source       S  first part of the key, for people
-//	state        S  claimed, failed, done, refused
-//	claim        S  nonce of the call that wrote or claimed the row
-//	lease        N  while claimed: when the lease ends, in ms
-//	fence        N  of the last claim; rises with every claim
-//	attempts     N  claims since the key was first seen or reopened, less those
-//	                that were given back
-//	fingerprint  B  SHA-256 of the payload
-//	result       S  when done by Complete: the result as JSON
-//	lastError    S  when failed or refused: why
-//	errorCode    S  when refused: codes of the known errors, for errors.Is
-//	holder       S  name that the last claim gave, for people
-//
-// MarkSeen writes pk, seenAt, expiresAt, source, state and claim. An erased row has
-// the same attributes, and also fence and attempts if the key was claimed before;
-// an older system's row only loses its notes. A row without the attribute claim is
-// an older system's, and its expiresAt has no grace. MarkSeen's rows, erased rows
-// and an older system's rows are done and have no result: Do and DoTx return
-// [ErrNoResult] for their keys.
+// The table has one row for each key, and no sort key. FORMAT.md describes the row,
+// and Config.Names can give its attributes other names, for an existing table.
+// MarkSeen's rows, erased rows and an older system's rows are done and have no
+// result: [ErrNoResult]. An erased row of an older system only loses its notes.
 //
 // # State machine
 //
@@ -89,13 +67,8 @@
 // [*InProgressError] until the lease has ended and then Config.MaxSkew, the
 // skew budget, has passed; after that, a Claim takes the key over. A failed key
 // can be claimed at once. In both cases, Claim returns [ErrTooManyAttempts] if
-// no attempts are left. If a caller cancels its context and the work stops for
-// that reason, the claim is given back: the row becomes failed, and the attempt
-// does not count. [Do] and [DoTx] also give a claim back after throttling or
-// conflicts with other transactions, and DoTx when other writers of a row were
-// always first. If the row has a
-// fingerprint, a payload with another fingerprint is refused in every state
-// ([ErrFingerprintMismatch]).
+// no attempts are left. If the row has a fingerprint, a payload with another
+// fingerprint is refused in every state ([ErrFingerprintMismatch]).
 //
 // An example of a crash, with a lease of 1 min and a skew budget of 10 s. t is
 // in seconds, and the first fence comes from the clock in ms:
@@ -110,6 +83,120 @@
 //	90    B completes, reply lost    done, result
 //	      the SDK sends it again     the same                           completed, by the nonce
 //	95    the event comes again      the same                           result replayed
+//
+// # Lease
+//
+// [Do], [DoTx] and [Hold] run the work on the caller's goroutine and renew the lease
+// meanwhile. The work's context ends with the caller's. It also ends, with
+// [ErrLeaseLost] as its cause, as soon as the lease is no longer certain. If the
+// machine was suspended for longer than the lease, the context ends within a second
+// after the machine resumes, unless a renewal succeeds first. When the context ends,
+// the work must stop. If work is nil, they return an [*event.InputError].
+//
+// When the work settles its claim itself, the renewals end, but the context does not.
+// If it does so in a transaction with [Claim.CompleteItem], the claim learns of that
+// from the answer to its next request, or from the action's Outcome. Until then, the
+// context may end as if the lease were lost.
+//
+// Do and Hold record the outcome within 5 s after the work, even if the caller's
+// context has ended. If that fails, the worker crashes or the work panics, the key stays
+// blocked until the lease and the skew budget are over; then the next delivery claims
+// it, if attempts are left. A Hold needs no attempts. Work of a Hold that needs the lock
+// no longer may call [Claim.Release].
+//
+// # Attempts
+//
+// A key may be claimed Config.MaxAttempts times; then it ends in [ErrTooManyAttempts].
+// [Hold] does not look at that limit. Some attempts are given back and do not count:
+//
+//   - [Claim.Release] gave the key up.
+//   - The context of [Store.Claim] was cancelled, or its deadline passed, before the
+//     work began.
+//   - The caller cancelled its context, for example because of a deploy, and the work's
+//     error wraps the context's error or cause. If the deadline passed while the work
+//     ran, the attempt counts, because the work itself may have been too slow.
+//   - The work's error, as the SDK returned it or wrapped, says that DynamoDB or another
+//     service of AWS throttled a request, by a code that the SDK knows as such (a quota,
+//     LimitExceededException, is not), or that a transaction was in the way; or it is
+//     the ErrContended of package record, pattern or ema. The event is not at fault.
+//   - [DoTx] gives up because of throttling or conflicts, or because rows are busy: no
+//     row that refused the last transaction is as it was when it refused the one before.
+//     The context may also end in the pause after that. Items of this library show the
+//     row; your own actions need ReturnValuesOnConditionCheckFailure for it.
+//
+// If the ledger's own table is so busy that giving the attempt back fails, too, the
+// attempt counts. For an event that never gets through, rely on the queue's own limit
+// of receives. A last holder that is still at work after its lease can give its attempt
+// back, and so free a key that has ended in ErrTooManyAttempts.
+//
+// # Transactions
+//
+// [DoTx] stops renewing the lease before it sends the transaction. If less than a
+// third of the lease is left then, it renews the lease once more. It sends the
+// transaction again, unchanged, after a conflict with another transaction, after an
+// unknown outcome, and after the throttling of an action, which the SDK does not
+// repeat. All this takes at most 5 s, even if the caller's context has ended. If the
+// outcome stays unknown, DoTx gives the key up, within 5 s more; the answer to that
+// request shows whether the transaction took effect. Of all the transactions of a
+// claim, at most one takes effect, even if some arrive late: DoTx then returns the result
+// of the one that did. After [ErrLeaseLost], another worker may have the key.
+//
+// DoTx takes the [Claim.CheckItem] of another claim, such as that of a [Hold] around it.
+// The pauses before further calls of the work grow up to 1.3 s. They end with the
+// context, and the lease is renewed in them.
+//
+// Work of DoTx that completes its claim itself, or makes a [Claim.CompleteItem] of the
+// result that it returns with actions, gets an [*event.InputError], or
+// [ErrResultDiffers] if the stored result is another, or an [event.ErrUnknownOutcome]
+// if an earlier transaction may have stored that result, too, and come late.
+//
+// A test that answers the transaction itself gives the completion the first reason,
+// and the work's actions those after it: see Answer of package dynamotest. The items
+// whose Outcome a work asks need not be those that were sent: Spending.Buy in
+// examples/cookbook makes them anew.
+//
+// # Events
+//
+// [Claim.Event] is for a request that has no time of its own, such as one with an
+// Idempotency-Key. If the effect has an id and a time of its own, as a provider's
+// charge has, make the event of what follows from it of those: after the ledger's
+// Retention, the same Idempotency-Key is another event. After the key expired, or
+// after [Operators.Forget], the event is another one, too: what the forgotten event
+// counted is counted again.
+//
+// Each attempt keeps the row for another Retention, so SeenAt may be long ago. If it is
+// longer ago than the Retention of a counter, the counter answers [event.ErrTooOld],
+// and an earlier attempt may have counted. If the clock that saw the key first was
+// ahead by more than [event.MaxAhead], the stores refuse the event, as an
+// [*event.InputError], until its time has come. Config.MaxSkew is never more than that.
+//
+// # Permanent errors
+//
+// A row stores the first 512 bytes of a [Permanent] error's text. It has 80 bytes for
+// the fence of the claim and the codes of the errors that errors.Is and errors.As still
+// find in a replay: two sentinels always fit, and so do one sentinel and an
+// [*event.InputError]. A code that does not fit is left out, and so is one that the
+// reading Store does not know.
+//
+// If the stored text ends within the Reason of the InputError, the replayed Reason ends
+// there, too. If it does not have the Package and Field, the replayed InputError has the
+// whole stored text in Reason, and its Package and Field are empty.
+//
+// A Done of package verdict that is marked Permanent is Poison, unless it is
+// [event.ErrSuperseded] or [ErrNoResult].
+//
+// # Operators
+//
+// [Operators.Reopen], [Operators.Forget] and [Store.Erase] are safe to repeat. After a
+// lost reply, the SDK sends the request again, and Reopen recognizes its own change. If
+// the key comes again before the repeated request arrives, Reopen and Forget return
+// [ErrChanged]. Erase also erases a row that has expired and is not deleted yet. If the
+// claim that the operator saw has completed or failed in the meantime, Forget deletes
+// the row nevertheless.
+//
+// To be able to erase everything about a person, let the keys begin with the person's
+// opaque id, which [Filter].Prefix finds, or store the keys with the person's orders or
+// messages. A name or an address has no place in a key: it stays until the row expires.
 //
 // # Guarantees
 //
@@ -168,10 +255,17 @@
 //	Erase      1 request, 1 WCU
 //	Forget     1 request, 1 WCU
 //
-// With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU if the read
-// shows that the key has ended. With [Request.WaitUpTo], the first and the last try
-// that find the key held cost as much as a refused claim, and each read between them
-// costs 1 request and 0.5 RCU.
+// If the context of Claim or Resume ends before the answer comes, giving the key up
+// costs one more request. After a transaction with [Claim.CompleteItem], Do still sends
+// its second request, which finds the claim completed. When [DoTx] sends its transaction
+// again after a lost reply, DynamoDB only reads: 2 RCU for each 4 KB of each action's
+// item, including the completion.
+//
+// With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU if the read shows that
+// the key has ended. A key that MarkSeen wrote has no payload, so the price of the claim
+// is added. With [Request.WaitUpTo], the first and the last try that find the key held
+// cost as much as a refused claim, and each read between them costs 1 request and 0.5
+// RCU for each 4 KB.
 //
 // A write that conflicts with a transaction on the row, or with another Region's
 // write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in

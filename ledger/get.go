@@ -11,9 +11,9 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Get returns the state of a key, and false if the key is unknown or has
-// expired. The read is consistent. Get is for people and monitors: only
-// [Store.Claim] decides what a worker may do.
+// Get returns the state of a key, and false if the key is unknown or has expired. The
+// read is consistent. Get is for people and monitors: only [Store.Claim] decides what a
+// worker may do.
 //
 // Price: 1 request, 1 RCU. A larger row costs 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {

@@ -95,16 +95,15 @@ type Record struct {
 	Result      json.RawMessage // nil unless Done with a result
 	LastError   string          // why it last failed or was refused, at most 512 bytes; stays when it is claimed again
 
-	// Nonce is the random text of the last call that marked, claimed, resumed,
-	// reopened or erased the key. It is "" in an older system's row. Reopen and
-	// Forget compare Nonce and Fence with those that are now in the row. A page for
-	// operators that gives a record back must carry Key, Nonce and Fence.
+	// Nonce is the random text of the last call that marked, claimed, resumed, reopened
+	// or erased the key; "" in an older system's row. A page for operators that gives a
+	// record back to Reopen or Forget must carry Key, Nonce and Fence.
 	Nonce string
 
 	Source string // first part of the key, at most 64 bytes, for people
 
-	// Holder is the [Request.Holder] of the last claim. It stays after the claim has
-	// ended. It is "" after a Resume, whose holder is another one, and after an Erase.
+	// Holder is the [Request.Holder] of the last claim, also after it ended; "" after a
+	// Resume or an Erase.
 	Holder string
 }
 

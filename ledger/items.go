@@ -11,8 +11,8 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 )
 
-// CompleteItem returns [Claim.Complete] as an action of a transaction, so that
-// the effect and its record are written together or not at all:
+// CompleteItem returns [Claim.Complete] as an action of a transaction, so that the
+// effect and its record are written together or not at all:
 //
 //	done, err := c.CompleteItem(receipt)
 //	…
@@ -20,24 +20,14 @@ import (
 //		TransactItems: []types.TransactWriteItem{done.Item, {Put: order}},
 //	})
 //
-// [DoTx] sends such a transaction and handles its errors. If you send the
-// transaction yourself, make the item once, and send the transaction again
-// unchanged after an unknown outcome.
+// Make the item once, and send the transaction again unchanged after an unknown outcome
+// or a TransactionConflict, which may come from a renewal.
 //
-// When the transaction is cancelled, Outcome answers as [Claim.Complete] does: with
-// event.Created, if this claim is completed with this result, for example by an
-// earlier try of this transaction; with [ErrLeaseLost], if this claim was lost or
-// gave the key up; with a [*DoneError], if this claim is completed with another
-// result; or with a [*PermanentError], if it failed with one.
+// When the transaction is cancelled, Outcome answers event.Created, if this claim is
+// completed with this result; otherwise with Complete's errors. Inside [Do], the work
+// may simply return the transaction's error: Do finds out whether it took effect.
 //
-// Inside [Do], the work may simply return the transaction's error: Do finds out
-// whether the transaction took effect. A TransactionConflict may come from Do's own
-// renewal: send the transaction again. The work's context may end with
-// [ErrLeaseLost] after the transaction took effect, because the claim learns of the
-// transaction only from the claim's own next request or from Outcome.
-//
-// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
-// KB.
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) {
 	text, err := c.encode(result)
 	if err != nil {
@@ -64,30 +54,23 @@ func (c *Claim) completion(result string) types.TransactWriteItem {
 }
 
 // CheckItem returns an action that cancels a transaction if this claim is no longer
-// held. A worker that was stopped for longer than its lease cannot know that another
-// has the key; with this action in each of its transactions, such a worker writes
-// nothing, and the rows that are written need no fence:
+// held. With it in each transaction, a worker that lost the key without noticing writes
+// nothing, and the rows need no fence:
 //
 //	lock := c.CheckItem()
 //	_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
 //		TransactItems: []types.TransactWriteItem{lock.Item, {Put: price}},
 //	})
 //
-// A holder whose lease has lapsed may still write as long as nobody else has claimed
-// the key, and nobody can claim it between the check and the write: they are one.
+// A holder whose lease has lapsed may still write until somebody else claims the key.
 //
-// When the transaction is cancelled, Outcome returns [ErrLeaseLost] if this claim was
-// lost or given up, and a [*DoneError] or a [*PermanentError] if it has ended. The
-// check itself writes nothing. So if an earlier try of the transaction may have taken
-// effect, and its reply was lost, ErrLeaseLost does not say that it did not: ask the
-// other actions first. TransactionConflict may come from the renewal of [Hold] or [Do]:
-// send the transaction again. A renewal that meets the transaction is sent again by
-// itself.
+// When the transaction is cancelled, Outcome returns [ErrLeaseLost], or a [*DoneError]
+// or a [*PermanentError] if this claim has ended. If an earlier try may have taken
+// effect, ask the other actions first. A TransactionConflict may come from a renewal:
+// send the transaction again.
 //
-// A transaction has one action for each row, so the check cannot stand beside the
-// [Claim.CompleteItem] of the same claim, which checks as much. For the same reason,
-// [DoTx] returns an [*event.InputError] for the check of its own claim, and sends no
-// transaction. It takes the checks of other claims, such as that of a [Hold] around it.
+// A transaction has one action for each row: the check cannot stand beside the
+// [Claim.CompleteItem] of the same claim, which checks as much, or in its [DoTx].
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (c *Claim) CheckItem() *record.Action[struct{}] {
@@ -105,21 +88,16 @@ func (c *Claim) isCheck(action types.TransactWriteItem) bool {
 	return action.ConditionCheck != nil && reflect.DeepEqual(action, c.CheckItem().Item)
 }
 
-// MarkItem returns [Store.MarkSeen] as an action of a transaction, so that the
-// key and the effect are written together or not at all. With MarkSeen alone,
-// the effect happens at most once; in such a transaction, it happens exactly
-// once, or the key is not marked.
+// MarkItem returns [Store.MarkSeen] as an action of a transaction, so that the key and
+// the effect are written together, exactly once, or not at all.
 //
 // Make the item once for each transaction, and send the transaction again unchanged
-// after an unknown outcome. A key that was seen before and has not expired cancels
-// the whole transaction: Outcome answers event.Duplicate, or event.Created if the
-// key was marked by this very action. The action knows by its nonce, even after ten
-// minutes, when DynamoDB has forgotten the ClientRequestToken. The SDK does not
-// repeat a cancelled transaction: send the transaction again if a reason's code is
-// TransactionConflict, ThrottlingError or ProvisionedThroughputExceeded.
+// after an unknown outcome or for a reason's code TransactionConflict, ThrottlingError
+// or ProvisionedThroughputExceeded. A key that was seen before and has not expired
+// cancels the transaction: Outcome answers event.Duplicate, or event.Created if this
+// very action marked it, however long ago.
 //
-// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
-// KB.
+// Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (s *Store) MarkItem(key string) (*record.Action[event.Outcome], error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return nil, err

@@ -17,11 +17,9 @@ var (
 //
 //	ledger.Key("CHARGE", "ch_719285063") // CHARGE:ch_719285063
 //
-// Only '%' and ':' are escaped, as %25 and %3A, so that two different lists of
-// parts never give the same key. Use only parts that the sender repeats on a
-// redelivery: an id, never an attempt number. Key returns an
-// [*event.InputError] for an empty list, for an empty part (all events whose
-// part is empty would share a key), for text that is not UTF-8, and for a key
+// Use only parts that the sender repeats on a redelivery: an id, never an attempt
+// number. '%' and ':' are escaped, so different parts never give the same key. Key
+// returns an [*event.InputError] for no parts, an empty part, invalid UTF-8, and a key
 // over 2048 bytes.
 func Key(parts ...string) (string, error) {
 	if len(parts) == 0 {

@@ -22,12 +22,10 @@ import (
 // pkg names the package in errors.
 const pkg = "ledger"
 
-// API has the methods of *dynamodb.Client that a Store calls. A wrapper of
-// a client must pass on the options of a call: without them, [Store.MarkSeen]
-// cannot know whether a failed request took effect. Two things break the
-// guarantees of this package: an HTTP client that repeats requests by itself,
-// and a wrapper that edits its inputs. Calls share parts of their inputs, so an
-// edit for one call would change others.
+// API has the methods of *dynamodb.Client that a Store calls. A wrapper of a client
+// must pass on the options of a call: without them, the outcome of each failed
+// [Store.MarkSeen] is unknown. It must not edit its inputs, which calls share, and an
+// HTTP client must not repeat requests by itself.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -38,66 +36,52 @@ type API interface {
 var _ API = (*dynamodb.Client)(nil)
 
 // Config of a Store. The zero Config works. All writers of a table must agree on
-// MaxSkew and Names; the other fields may differ. Each Store claims a
-// key up to its own MaxAttempts, holds a claim for its own Lease, and keeps the
-// rows that it writes for its own Retention. A [Request] can set another lease
-// and retention; a resumed claim has those of the claim that it continues.
+// MaxSkew and Names; in the other fields, each Store goes by its own. A resumed claim
+// keeps its lease and retention.
 type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 
-	// Rand gives the nonces by which a call recognizes its own row. It must be
-	// safe for concurrent use. Defaults to crypto/rand.
+	// Rand gives the nonces by which a call recognizes its own row. It must be safe for
+	// concurrent use. Defaults to crypto/rand.
 	Rand io.Reader
 
-	// Names gives attributes and indexes other names in the table, each by its
-	// name in FORMAT.md: {"pk": "id", "expiresAt": "ttl"}.
-	// All writers of a table must use the same Names. Errors that name an
-	// attribute have its name in FORMAT.md.
+	// Names gives attributes other names in the table, each by its name in FORMAT.md,
+	// which errors also use: {"pk": "id", "expiresAt": "ttl"}. All writers of a table
+	// must use the same Names.
 	Names map[string]string
 
-	// Retention is how long a key is remembered after the last write to its
-	// row. There are two exceptions: [Store.Erase] does not change the expiry,
-	// and the update of [Operators.Backfill] counts the Retention from the time at
-	// which the key was first seen. It must be longer than the time for which
-	// senders redeliver an event. New refuses a Retention shorter than Lease
-	// and MaxSkew together. With such a Retention, a row could expire by one
-	// worker's clock while another worker still holds the lease by its own
-	// clock, and a later claim could get a lower fence. Retention cannot be
-	// unlimited; a century will do. Defaults to 14 days.
+	// Retention is how long a key is remembered after the last write to its row, except
+	// [Store.Erase] and [Operators.Backfill]. It must be longer than senders redeliver
+	// an event, and at least Lease and MaxSkew together, so that no row expires while a
+	// worker holds it. It cannot be unlimited; a century will do. Defaults to 14 days.
 	Retention time.Duration
 
-	// Lease is how long a claim holds without being renewed. After a crash, the
-	// key stays blocked until MaxSkew has passed after the end of the lease. At
-	// least 1 second. Defaults to 1 minute.
+	// Lease is how long a claim holds without being renewed; after a crash, the key
+	// stays blocked for MaxSkew more. At least 1 second. Defaults to 1 minute.
 	Lease time.Duration
 
-	// MaxSkew is the declared bound on the difference between the clocks of any
-	// two users of the table. A Claim takes a key over from another worker only
-	// when MaxSkew has passed after the end of the lease. At most an hour.
-	// Defaults to 10 seconds.
+	// MaxSkew is the declared bound on the difference between the clocks of any two
+	// users of the table. A Claim takes a key over only MaxSkew after the lease. At
+	// most an hour. Defaults to 10 seconds.
 	MaxSkew time.Duration
 
 	// MaxAttempts is how often a key may be claimed until it completes, not
 	// counting claims that were given back. Defaults to 5.
 	MaxAttempts int
 
-	// MaxResult bounds the stored result, in bytes of JSON, because every
-	// replay and every duplicate pays for the size of the row. At most 384 KB.
-	// Defaults to 16 KB.
+	// MaxResult bounds the stored result, in bytes of JSON: every replay pays for the
+	// size of the row. At most 384 KB. Defaults to 16 KB.
 	MaxResult int
 
-	// Errors are the caller's sentinels, each under its code. If a permanent
-	// error wraps one of these sentinels, errors.Is still finds the sentinel in
-	// the replayed error: see [Permanent]. A row stores the code of a sentinel,
-	// so a code must keep its meaning for ever. For example:
+	// Errors are the caller's sentinels, each under its code. errors.Is still finds
+	// them in a replayed permanent error. A row stores the code, so it must keep its
+	// meaning for ever:
 	//
 	//	Errors: map[string]error{"shop.ErrSoldOut": shop.ErrSoldOut, "counter.ErrFull": counter.ErrFull}
 	//
-	// A Store that does not know a code replays the error without its sentinel.
-	// A code has 1 to 30 characters: letters, digits, '.', '_' and '-'. Codes
-	// that begin with "event." or "ledger." are the library's own. Defaults to
-	// none.
+	// A code has 1 to 30 letters, digits, '.', '_' and '-', and does not begin with
+	// "event." or "ledger.".
 	Errors map[string]error
 }
 

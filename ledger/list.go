@@ -19,61 +19,48 @@ import (
 	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
-// Filter selects rows of a listing. A row must meet every field that is set. The
-// zero Filter selects every row that has not expired. It has no limit: leave the loop
-// after the tenth record to list ten at a time, and Next goes on behind it.
+// Filter selects the rows that meet every field that is set and have not expired. It
+// has no limit: leave the loop after ten records to list ten at a time, and Next goes
+// on behind them.
 type Filter struct {
-	// States are the states to list. Empty means every state. Rows that MarkSeen or
-	// an older system wrote are Done. A Claimed row whose Lease is over for longer
-	// than Config.MaxSkew is stuck: its holder has crashed, or is slow. The next
-	// delivery takes such a key over, if attempts are left.
+	// States are the states to list. Empty means every state. A Claimed row whose Lease
+	// is over for longer than Config.MaxSkew is stuck: its holder has crashed, or is
+	// slow.
 	States []State
 
 	// Prefix is the first parts of the keys, as [Key] returns them: of customer 17, and
 	// not of customer 170. An empty one lists all keys, so check Key's error.
-	//
-	//	prefix, err := ledger.Key(customer)
-	//	f := ledger.Filter{Prefix: prefix}
-	//
-	// The keys are in no order: List reads the whole table all the same.
 	Prefix string
 
-	// ReadAtMost is the most rows to read, including those that do not meet the
-	// filter. It ends the listing without an error, and only Next says whether
-	// more may follow. Defaults to the whole table.
+	// ReadAtMost is the most rows to read, including those that do not meet the filter.
+	// It ends the listing without an error, and only Next says whether more may follow.
+	// Defaults to the whole table.
 	ReadAtMost int
 
 	// Cursor is what an earlier listing wrote to Next.
 	Cursor string
 
-	// Next, if set, is where the listing writes the Cursor of a later one that
-	// goes on: after the last row that was yielded or, if ReadAtMost or a failed
-	// request ended the listing, after the last row that was read. It is "" after
-	// the last row. (If the first request fails, it is Cursor.)
-	//
-	// The listing writes Next when it ends or the loop is left. A listing that
-	// nobody loops over, or that is refused as bad input, does not write it. Each
-	// loop over the same listing begins at Cursor, and writes Next again. A cursor
-	// is not encrypted: it discloses a key.
+	// Next, if set, is where the listing writes the Cursor of a later one when it ends
+	// or the loop is left: after the last row that was yielded or, if ReadAtMost or a
+	// failed request ended it, read; "" after the last row. (If the first request
+	// fails, it is Cursor.) Bad input does not write it. Each loop begins at Cursor. A
+	// cursor discloses a key.
 	Next *string
 }
 
-// List reads the whole table, or the rest of it from Filter.Cursor on, and
-// yields the rows that meet the filter, in no particular order. It is for
-// people and monitors, not for answering requests. The table has no index for
-// listings, because an index would make every Do more expensive. A request that
-// fails ends the listing with its error. A row that this version of the package
-// cannot read does not: it is yielded with an error, as a Record that has only
-// the Key, and the listing goes on behind it. Tell the two by the Key, which is ""
-// if the listing ends.
+// List reads the table, from Filter.Cursor on, and yields the rows that meet the
+// filter, in no particular order. It is for people and monitors: the table has no index
+// for it.
 //
-// The reads are eventually consistent, so a record may be out of date.
-// [Operators.Reopen] and [Operators.Forget] refuse a record if, for example, the key
-// was claimed since the record was read: see [ErrChanged].
+// A request that fails ends the listing with its error. A row that this version cannot
+// read is yielded with an error, as a Record that has only the Key, and the listing
+// goes on. Tell the two by the Key, which is "" at the end. The reads are eventually
+// consistent: [Operators.Reopen] and [Operators.Forget] refuse a record that is out of
+// date.
 //
-// Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB, with any
-// filter; each further 4 KB of the table costs 0.5 RCU. A request reads up to 1
-// MB, or up to Filter.ReadAtMost rows, and what it reads is rounded up to 4 KB.
+// Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB; each further 4
+// KB costs 0.5 RCU, with any filter. A request reads up to 1 MB, or up to
+// Filter.ReadAtMost rows, rounded up to 4 KB.
 func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		in, err := s.scanInput(f, s.cfg.Now())

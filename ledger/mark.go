@@ -16,25 +16,19 @@ import (
 
 const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 
-// MarkSeen returns event.Created if the key is seen for the first time or has
-// expired, and event.Duplicate if it was marked, claimed or completed before
-// and has not expired. Until the key expires or is forgotten, only one caller
-// gets Created.
+// MarkSeen returns event.Created if the key is seen for the first time or has expired,
+// and event.Duplicate if it was marked, claimed or completed before. Until the key
+// expires or is forgotten, only one caller gets Created.
 //
-// Work after MarkSeen is done at most once: the key counts as seen from now on,
-// even if the caller dies before it does the work. Work that must happen needs
-// [Store.Claim] or [Do]. After a lost reply, the SDK sends the request again,
-// and MarkSeen recognizes its own row, unless an operator erased the key in
-// between: then it returns event.Duplicate. If MarkSeen fails and one of its
-// requests may have taken effect, for example because its reply was lost, the
-// error is [event.ErrUnknownOutcome], and the key may be marked. After any
-// other error, the key is not marked. If the [API] drops the options of a call,
-// the outcome of every failed request is unknown.
+// Work after MarkSeen is done at most once: the key counts as seen even if the caller
+// dies before it does the work. Work that must happen needs [Do].
 //
-// Price: 1 request, 1 WCU. A row over 1 KB, because its key is long, costs 1
-// WCU for each KB. If the key has a row already, the call costs as much for
-// that row, if it is larger: the row of a duplicate, or a row that has expired
-// and is not deleted yet.
+// MarkSeen recognizes its own row after a lost reply. If it fails and may have marked
+// the key, the error is [event.ErrUnknownOutcome]. After any other error, the key is
+// not marked.
+//
+// Price: 1 request, 1 WCU. A larger row, because its key is long or because it was
+// there before, costs 1 WCU for each KB.
 func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return 0, err

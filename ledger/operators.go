@@ -25,8 +25,7 @@ type OperatorsAPI interface {
 
 var _ OperatorsAPI = (*dynamodb.Client)(nil)
 
-// Operators is the ledger for people, who list keys, reopen and forget them. Make it
-// with [Store.Operators].
+// Operators is the ledger for people. [Store.Operators] makes it.
 type Operators struct {
 	*Store
 
@@ -51,24 +50,17 @@ const (
 		" AND (attribute_not_exists(#expiresAt) OR #expiresAt > :graced)"
 )
 
-// Reopen lets a key be claimed again after it failed too often or was refused:
-// its attempts begin anew, and the stored reason of its failure is removed. The
-// next delivery with the same payload does the work; Reopen itself delivers
-// nothing. Pass the record that the operator has seen, from [Store.Get] or
-// [Operators.List], or at least its Key, Nonce and Fence.
+// Reopen lets a key be claimed again after it failed too often or was refused: its
+// attempts begin anew, and the stored reason of its failure is removed. The next
+// delivery with the same payload does the work. Pass the record that the operator has
+// seen, from [Store.Get] or [Operators.List], or at least its Key, Nonce and Fence.
+// Reopen is safe to repeat.
 //
-// If the row has expired or was deleted, Reopen returns [ErrNotFound]: the next
-// delivery does the work anyway. If the key was claimed or marked anew, resumed,
-// reopened or erased since the operator saw the record, Reopen returns
-// [ErrChanged]: read the record again, and decide again. Otherwise, Reopen returns
-// a [*DoneError] for a key that is done, and an [*InProgressError] for a key that
-// is claimed, even if the lease has lapsed. When the lease and the skew budget are
-// over, the next delivery takes such a key over if attempts are left; otherwise
-// [Operators.Forget] frees the key.
-//
-// Reopen is safe to repeat. After a lost reply, the SDK sends the request
-// again, and Reopen recognizes its own change. If the key is claimed before the
-// repeated request arrives, Reopen returns ErrChanged.
+// Reopen returns [ErrNotFound] if the row has expired or was deleted: the next delivery
+// does the work anyway; [ErrChanged] if the row is not the one that was seen; a
+// [*DoneError] for a key that is done; and an [*InProgressError] for one that is
+// claimed, even if the lease has lapsed: the next delivery takes it over, or
+// [Operators.Forget] frees it.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (s *Operators) Reopen(ctx context.Context, seen Record) error {
@@ -136,28 +128,18 @@ const (
 	eraseOldCondition = "attribute_exists(#pk) AND attribute_not_exists(#claim)"
 )
 
-// Erase removes what is stored with a key (its result, why it failed, the
-// fingerprint of its payload, its holder's name, an older system's notes) and leaves a row like
-// that of [Store.MarkSeen]; an older system's row only loses its notes. The row
-// expires at the same time as before; until then, a redelivery is a duplicate
-// without a result. The key and its Source stay; [Operators.Forget] removes the
-// whole row.
+// Erase removes what is stored with a key (its result, why it failed, the fingerprint
+// of its payload, its holder's name, an older system's notes) and leaves a row like
+// that of [Store.MarkSeen], with the same expiry: until then, a redelivery is a
+// duplicate without a result. The key and its Source stay; [Operators.Forget] removes
+// the whole row. Erase is safe to repeat.
 //
-// To be able to erase everything about a person, let the keys begin with the
-// person's opaque id, which [Filter].Prefix finds, or store the keys with the person's
-// orders or messages. A name or an address has no place in a key: it stays until the
-// row expires.
+// A worker that holds the key gets [ErrLeaseLost], and its result is not stored. If a
+// key is claimed for the first time meanwhile, its data may stay. For a key without a
+// row, Erase returns [ErrNotFound].
 //
-// A worker that holds the key loses the key: the worker gets [ErrLeaseLost],
-// and its result is not stored. A row that has expired and is not deleted yet
-// is erased as well. For a key without a row, Erase returns [ErrNotFound].
-// Erase is safe to repeat. If a key is claimed for the first time while Erase
-// runs, its data may stay. If the reply to a [Store.MarkSeen] is lost and the key
-// is erased before the SDK sends the request again, MarkSeen returns
-// event.Duplicate, although it marked the key itself.
-//
-// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older
-// system's row costs that twice, in 2 requests.
+// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older system's row
+// costs that twice, in 2 requests.
 func (s *Store) Erase(ctx context.Context, key string) error {
 	if err := check.PartitionKey(pkg, "key", key); err != nil {
 		return err
@@ -200,29 +182,18 @@ const (
 	forgetOldCondition    = "attribute_not_exists(#claim)"
 )
 
-// Forget deletes the row of a key that no worker holds, in any state: the next
-// delivery does the work again, as if the key had never been seen, and
-// [Claim.Event] is another event: what the forgotten one counted is counted again.
-// Pass the record that the operator has seen, as to [Operators.Reopen].
+// Forget deletes the row of a key that no worker holds, in any state: the next delivery
+// does the work again, as if the key had never been seen, with another [Claim.Event].
+// Pass the record that the operator has seen, as to [Operators.Reopen]. Forget is safe
+// to repeat: a missing row counts as forgotten.
 //
-// If the key was claimed or marked anew, resumed, reopened or erased since the
-// operator saw the record, Forget returns [ErrChanged]: read the record again,
-// and decide again. Otherwise, Forget returns an [*InProgressError] for a key
-// whose claim still holds. It can return the same error for a key whose last
-// claim is younger than twice Config.MaxSkew, because the next claim must have
-// a higher fence. If the claim that the operator saw has completed or failed in
-// the meantime, Forget deletes the row nevertheless.
+// Forget returns [ErrChanged] if the row is not the one that was seen, and an
+// [*InProgressError] for a key whose claim still holds. It can return that for a claim
+// younger than twice Config.MaxSkew, because the next must have a higher fence.
 //
-// Forget cannot see two things. A Claim that was sent before the Forget and
-// arrives after it may get a lower fence than the forgotten claim. An erased key
-// has no lease: the worker that held it when [Store.Erase] took effect may still
-// be at work. So forget a key only while it is not being delivered, and an erased
-// key only when the lease of its claim (Config.Lease or [Request.Lease]) and
-// Config.MaxSkew have passed since the Erase.
-//
-// Forget is safe to repeat: a missing row counts as forgotten. If the reply was
-// lost, and the key comes again before the SDK repeats the request, Forget
-// returns ErrChanged.
+// Forget only a key that is not being delivered: a Claim that is on its way may get a
+// lower fence. The worker of an erased key may still be at work: wait until the lease
+// of its claim and Config.MaxSkew have passed since the [Store.Erase].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (s *Operators) Forget(ctx context.Context, seen Record) error {

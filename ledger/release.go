@@ -8,13 +8,9 @@ import (
 
 const releaseUpdate = "SET #state = :failed, #expiresAt = :expires, #attempts = #attempts - :one REMOVE #lease"
 
-// Release gives the key up without counting the attempt. It is for work that has
-// not begun, for example because the worker shuts down. For a key that serves as a
-// lock, [Hold] claims and releases.
-//
-// Release is safe to repeat. It returns [ErrLeaseLost] if another worker
-// claimed the key or this claim has failed, a [*PermanentError] if it failed
-// with a permanent error, and a [*DoneError] if this claim is completed.
+// Release gives the key up without counting the attempt, for work that has not begun.
+// It is safe to repeat. It returns [ErrLeaseLost] if another worker claimed the key or
+// this claim has failed, a [*PermanentError] or a [*DoneError] if the key has ended.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Release(ctx context.Context) error {

@@ -20,49 +20,39 @@ type Request struct {
 	// Key is the event's ledger key, made by [Key].
 	Key string
 
-	// Payload is what a redelivery repeats byte for byte: the body, or the
-	// relevant parts of it. The row stores the SHA-256 of the payload. If the
-	// key comes again with another payload before it expires, or is erased or
-	// forgotten, the claim is refused with [ErrFingerprintMismatch]. An empty
-	// payload is compared like any other payload.
+	// Payload is what a redelivery repeats byte for byte: the body, or the relevant
+	// parts of it. The row stores its SHA-256, and until the key expires, or is erased
+	// or forgotten, another payload, even an empty one, is refused with
+	// [ErrFingerprintMismatch].
 	Payload []byte
 
-	// Lease replaces Config.Lease for this claim and its renewals: longer for
-	// work that another process completes (see [Claim.Token]), shorter for work
-	// that should be taken over soon after a crash. Its bounds are those of
-	// Config.Lease, which is the default.
+	// Lease replaces Config.Lease, whose bounds it has, for this claim and its
+	// renewals: longer for work that another process completes (see [Claim.Token]),
+	// shorter for work that should be taken over soon after a crash.
 	Lease time.Duration
 
-	// Retention replaces Config.Retention for what this claim writes. It must
-	// not be shorter than the claim's lease and Config.MaxSkew together.
-	// Defaults to Config.Retention.
+	// Retention replaces Config.Retention for what this claim writes. It must be at
+	// least the claim's lease and Config.MaxSkew together.
 	Retention time.Duration
 
-	// ReadFirst reads the row before the key is claimed. If the row says that the
-	// key has ended with the same payload, the call answers from the row: a
-	// replay then costs an eventually consistent read and no write. ReadFirst is
-	// for keys that are often redelivered. A key that an operator reopened,
-	// erased or forgot a moment ago may still be replayed.
+	// ReadFirst reads the row before the key is claimed, eventually consistent. If the
+	// key has ended with the same payload, the call answers from the row, without a
+	// write. It is for keys that are often redelivered. What an operator changed a
+	// moment ago may still be replayed.
 	ReadFirst bool
 
-	// WaitUpTo is how long to wait for a key that another worker holds, before
-	// the answer is an [*InProgressError]. After the first refusal, the row is
-	// read after pauses of 50 ms, 100 ms, 200 ms and so on, up to 2 s. The claim
-	// is tried again when a read shows that the key is not held any more, or that
-	// its lease and the skew budget are over, and a last time when the wait is
-	// over. The reads are eventually consistent: an old one can delay the claim
-	// until the next, and decides nothing. The wait ends at once when the context
-	// ends. The time that the requests themselves take is added to the wait.
+	// WaitUpTo is how long to wait for a key that another worker holds, before the
+	// answer is an [*InProgressError]. The row is read, eventually consistent, after
+	// pauses of 50 ms, 100 ms and so on, up to 2 s. The claim is tried again when the
+	// key seems free, and when the wait is over. The time of the requests is added. The
+	// wait ends at once when the context ends.
 	//
-	// A read costs 1 request, and 0.5 RCU for each 4 KB of the row; a claim that is
-	// refused costs 1 request, and 1 WCU for each KB. In vain, a wait of a minute
-	// costs 36 requests, 17 RCU and 2 WCU: 7 requests in the first 3.15 s, and then
-	// one every 2 s.
+	// In vain, a wait of a minute costs 36 requests, 17 RCU and 2 WCU for a row of 1
+	// KB, and one of 3.15 s 7 requests.
 	WaitUpTo time.Duration
 
 	// Holder says who claims the key, for people: a worker's name, at most 64 bytes.
-	// It is in the [Record] and in the [InProgressError] of others, and it decides
-	// nothing.
+	// Others see it in the [Record] and in their [InProgressError]. It decides nothing.
 	Holder string
 }
 

@@ -36,16 +36,14 @@ const (
 	renewCondition = held + " AND #lease <= :lease"
 )
 
-// Complete stores the result, as JSON, and ends the claim: until the row
-// expires or an operator changes it, the key is done and the result is
-// replayed. If the result cannot be encoded as JSON, or if its JSON is not
-// valid UTF-8 or is over Config.MaxResult, Complete returns an
-// [*event.InputError] and stores nothing; the claim is still held.
+// Complete stores the result, as JSON, and ends the claim: until the row expires or an
+// operator changes it, the key is done and the result is replayed. If [Claim.Check]
+// refuses the result, Complete returns its [*event.InputError] and stores nothing; the
+// claim is still held.
 //
-// Complete is safe to repeat. It returns [ErrLeaseLost] if another worker took
-// the key over, an operator erased or forgot it, or this claim gave it up; a
-// [*PermanentError] if this claim failed with one; and a [*DoneError] if this
-// claim was completed before with another result.
+// Complete is safe to repeat. It returns [ErrLeaseLost] if the claim is no longer held,
+// a [*PermanentError] if it failed with one, and a [*DoneError] if it was completed
+// with another result.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Complete(ctx context.Context, result any) error {
@@ -66,18 +64,14 @@ func completedWith(result string) func(row) bool {
 	return func(stands row) bool { return stands.State == Done && string(stands.Result) == result }
 }
 
-// Fail gives the key up: the next delivery may claim it at once, up to
-// Config.MaxAttempts. The text of the cause is stored, cut to 512 bytes. If the
-// cause is or wraps a [Permanent] error, Fail ends the key instead, and that
-// error is stored and replayed.
+// Fail gives the key up: the next delivery may claim it at once, if attempts are left.
+// The text of the cause is stored, cut to 512 bytes. If the cause is or wraps a
+// [Permanent] error, Fail ends the key instead, and that error is stored and replayed.
 //
-// Fail is safe to repeat. It returns [ErrLeaseLost] if another worker has
-// claimed the key. If the reply to Fail itself was lost, that can mean that
-// Fail gave the key up before the other worker claimed it. Fail returns a
-// [*DoneError] if this claim is completed, for example by a transaction whose
-// reply was lost. A claim gives its key up once: after its own Release, or a
-// Fail with another cause, Fail returns ErrLeaseLost, and after a Fail with
-// another permanent cause a [*PermanentError].
+// Fail is safe to repeat. It returns a [*DoneError] if this claim is completed, for
+// example by a transaction whose reply was lost, [ErrLeaseLost] if it is no longer
+// held, as after a Fail with another cause, and a [*PermanentError] if that cause was
+// permanent.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Fail(ctx context.Context, cause error) error {
@@ -154,11 +148,9 @@ func (c *Claim) end(ctx context.Context, op, update string, values ddb.Item, sam
 	return err
 }
 
-// Renew begins the lease anew: the lease then ends when Config.Lease, or
-// [Request.Lease], has passed from now. A resumed claim keeps the length of its
-// first lease. Renew also extends the life of the row. [Do] renews the lease of its
-// work by itself. Renew also works after the lease has lapsed. If another worker
-// took the key over, Renew returns [ErrLeaseLost].
+// Renew begins the lease anew, with its full length, and extends the life of the row.
+// Renew works even after the lease has lapsed, and returns [ErrLeaseLost] if another
+// worker took the key over.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Renew(ctx context.Context) error {
@@ -230,13 +222,12 @@ func (c *Claim) completeValues(result string) ddb.Item {
 	return values
 }
 
-// Check returns the error that [Claim.Complete] would return for a result that
-// cannot be stored: an [*event.InputError]. Call it before an effect that cannot
-// be undone, with the largest result that the work may return. In JSON, each '<',
-// '>', '&' and control character of a string may take six bytes, and a []byte takes
-// four bytes for each three. If [Do] learns
-// only after the work that the result cannot be stored, the work is done and its
-// result is lost: see [ErrResultNotStored]. Check sends nothing.
+// Check returns an [*event.InputError] for a result that cannot be stored:
+// encoding/json cannot encode it, or its JSON is not valid UTF-8 or over
+// Config.MaxResult. Call it before an effect that cannot be undone, with the largest
+// result that the work may return. In JSON, each '<', '>', '&' and control character of
+// a string may take six bytes, and a []byte four bytes for each three. Check sends
+// nothing.
 func (c *Claim) Check(result any) error {
 	_, err := c.encode(result)
 	return err

@@ -19,15 +19,13 @@ const tokenVersion = 1
 // longestToken bounds what is read: a key of 2,048 bytes, and little beside it.
 const longestToken = 4 << 10
 
-// Token returns the claim as text. With it and [Store.Resume], another process
-// can go on with the claim, for example a callback at the end of a job, or the
-// next step of a workflow. A token is a secret, because its bearer can take
-// over the claim. It also discloses the key.
+// Token returns the claim as text, with which another process can go on by
+// [Store.Resume]: a callback at the end of a job, or the next step of a workflow. It is
+// a secret, because its bearer can take over the claim, and it discloses the key.
 //
-// Nothing renews the lease by itself until the other process resumes the claim:
-// make [Request.Lease] long enough, or call [Claim.Renew] meanwhile: the token
-// stays valid. Do not make a token inside [Do]: Do completes the claim itself
-// when its work returns.
+// Until it does, nothing renews the lease: call [Claim.Renew], or make [Request.Lease]
+// long enough; the token stays valid. Make no token inside [Do], which completes the
+// claim itself.
 func (c *Claim) Token() string {
 	raw := []byte{tokenVersion}
 	raw = binary.AppendVarint(raw, c.Fence)
@@ -84,27 +82,20 @@ func (s *Store) parseToken(token string) (*Claim, error) {
 
 const resumeUpdate = "SET #claim = :new, #fence = #fence + :one, #lease = :lease, #expiresAt = :expires REMOVE #holder"
 
-// Resume takes over a claim from the worker that holds it. The token is what that
-// claim's [Claim.Token] returned. The claim that Resume returns has a higher fence
-// and a new token, and its lease begins anew with the same length. Resume does not
-// count as an attempt. From then on, the former holder gets [ErrLeaseLost]. A
-// token can be resumed once: a second Resume with the same token returns
-// ErrLeaseLost.
+// Resume takes over a claim from the worker that holds it, by its [Claim.Token]. The
+// claim that it returns has a higher fence and a new token, and its lease begins anew
+// with the same length. No attempt is counted. From then on, the former holder and a
+// second Resume with the same token get [ErrLeaseLost].
 //
-// Resume also works after the lease has lapsed, until another worker claims the
-// key, the key is erased or the row is deleted; after that, it returns
-// [ErrLeaseLost]. If the claim has ended, Resume returns a [*DoneError] after a
-// Complete, a [*PermanentError] after a permanent Fail, and ErrLeaseLost after
-// any other Fail or a Release. For text that is not a token, it returns an
-// [*event.InputError].
+// Resume works even after the lease has lapsed. It returns a [*DoneError] or a
+// [*PermanentError] if the claim has ended, ErrLeaseLost if it is no longer held or its
+// row is deleted, and an [*event.InputError] for text that is not a token.
 //
-// After a lost reply, Resume recognizes its own takeover. If the context ends
-// before the answer comes, Resume gives the key up, as [Store.Claim] does.
-// Unlike Claim, it does not take an attempt back: the attempt of the original
-// claim still counts.
+// After a lost reply, Resume recognizes its own takeover. If the context ends before
+// the answer comes, Resume gives the key up, as [Store.Claim] does; the attempt still
+// counts.
 //
-// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. If the context
-// ends before the answer comes, giving the key up costs one more request.
+// Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (s *Store) Resume(ctx context.Context, token string) (*Claim, error) {
 	from, err := s.parseToken(token)
 	if err != nil {

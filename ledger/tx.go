@@ -32,90 +32,48 @@ const (
 	sendings = 3
 )
 
-// Reasons returns why the last transaction of [DoTx] under this claim was refused:
-// one reason for each action that the work returned, in the order of the actions.
-// For an item of this library, pass the reason of its action to the Outcome of the
-// item. It need not be the very item that was sent: make all items first, and ask
-// those of this call, if they have the same input and places as those of the last
-// call (see Spending.Buy in examples/cookbook). An action that was not
-// at fault has the code "None". An action that was only throttled also has the code
-// "None" here, and not the code that DynamoDB gave, because the action may succeed
-// in the next transaction. Reasons is nil when the work is called for the first
-// time.
+// Reasons returns why the last transaction of [DoTx] under this claim was refused: one
+// reason for each action that the work returned, in their order; nil in the work's
+// first call. An action that was not at fault, or only throttled, has the code "None".
 //
-// The Item of a reason is the existing row, if the action asked for the row
-// with ReturnValuesOnConditionCheckFailure. The items of this library ask for
-// it.
+// For an item of this library, pass its action's reason to the Outcome of the same
+// item, or of one with the same input and places. The Item of a reason is the existing
+// row, if the action asked for it with ReturnValuesOnConditionCheckFailure, as the
+// items of this library do.
 func (c *Claim) Reasons() []types.CancellationReason {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.reasons)
 }
 
-// DoTx is [Do] for work whose effects are writes to DynamoDB. The work returns
-// its result and the actions of a transaction. DoTx sends the transaction,
-// which also stores the result and completes the claim: everything takes effect
-// exactly once, or nothing does. If the work returns no actions, DoTx does what
-// Do does. More than 99 actions end the key with a permanent
-// [*event.InputError]. So does a result that cannot be stored, with
-// [ErrResultNotStored]: the work ran, and none of its actions were written.
+// DoTx is [Do] for work whose effects are writes to DynamoDB. The work returns its
+// result and up to 99 actions. DoTx sends them in one transaction, which also stores
+// the result and completes the claim: everything takes effect exactly once, or nothing
+// does. Without actions, DoTx does what Do does. More than 99 end the key with a
+// permanent [*event.InputError].
 //
-// When the condition of an action fails, or an action is still throttled after
-// several tries, nothing is written, and DoTx calls the work again under the
-// same claim, up to 15 more times. The pauses before these calls grow up to 1.3
-// seconds; together they take some 5 seconds, or as long as the context allows,
-// and the lease is renewed meanwhile. [Claim.Reasons] says which actions were
-// refused. The work should then make its items anew, leave out those that turned
-// out to be duplicates, and return other actions, a result without actions, or
-// an error, for example a [Permanent] error. DoTx returns an [*ItemError] when
-// this happens to the 16th transaction, or when an action fails for any other
-// reason. In both cases, DoTx gives the key up, as after an error of the work.
-// Of all the transactions of a claim, at most one takes effect, even if some
-// arrive late. A test that answers the transaction itself gives the completion the
-// first reason, and the work's actions those after it: see Answer of package dynamotest.
+// When the condition of an action fails, or an action is still throttled after several
+// tries, nothing is written, and DoTx calls the work again under the same claim, up to
+// 15 more times, with pauses of some 5 seconds together. [Claim.Reasons] says which
+// actions were refused. The work should then leave out items that turned out to be
+// duplicates, and return other actions, a result without actions, or an error. After
+// the last refusal, or another failure of an action, DoTx gives the key up and returns
+// an [*ItemError].
 //
-// Make items of this library, such as a [Store.MarkItem], inside the work, and anew in
-// each call: an item has the time and the nonce of one write, and each call of
-// the work is another write. When the same transaction must be sent again, DoTx
-// sends it itself, unchanged.
+// Make items of this library, such as a [Store.MarkItem], inside the work, anew in each
+// call. What the work does beside its actions should be safe to repeat. Beside actions,
+// return no [Claim.CheckItem] of this claim, and do not settle it in the work: the
+// actions are not written, and DoTx returns an [*event.InputError]. The package comment
+// (Transactions) says more.
 //
-// The work may be called more than once for each claim, so what it does beside
-// its actions should be safe to repeat. Work that completes or fails its claim
-// itself must not return actions: they are not written, and DoTx returns an
-// [*event.InputError], or [ErrResultDiffers] if the stored result is another. If
-// an earlier transaction may have stored that result, too, and come late, DoTx
-// returns an [event.ErrUnknownOutcome]. So do not make a [Claim.CompleteItem] of a
-// result that is returned with actions. Return no [Claim.CheckItem] of this claim
-// either: DoTx returns an [*event.InputError] and sends no transaction.
+// DoTx also returns the errors of Do. After [ErrLeaseLost], nothing was written. With
+// an error, Value is zero, unless the work itself returned the error or returned no
+// actions.
 //
-// DoTx stops renewing the lease before it sends the transaction. If less than a
-// third of the lease is left then, it renews the lease once more. DoTx sends
-// the transaction again, unchanged, after a conflict with another transaction,
-// after an unknown outcome, and after the throttling of an action, which the
-// SDK does not repeat. All this takes at most 5 s, even if the caller's context
-// has ended. If the outcome stays unknown, DoTx gives the key up, within 5 s
-// more; the answer to that request shows whether the transaction took effect.
-//
-// An attempt does not count if DoTx gives up because of throttling or conflicts
-// with other transactions. It does not count either if the rows are busy: none of
-// those that refused the last transaction is as it was when it refused the one
-// before, or the context ended in the pause after that. Items of this library show
-// the row; your own actions need ReturnValuesOnConditionCheckFailure for it. The
-// event is not at fault. For an event that never gets through, rely on the queue's
-// own limit of receives.
-//
-// DoTx also returns the errors of Do. After [ErrLeaseLost], another worker may
-// have the key, and nothing was written. When DoTx returns an error, Value is
-// zero, unless the work itself returned the error or returned no actions.
-//
-// Price: 2 requests, 5 WCU. This is for work with one action on an item up to 1
-// KB. The claim costs 1 WCU, the completion costs 2 WCU for each KB of its row,
-// and each action costs 2 WCU for each KB, and more if its table has indexes. A
-// transaction that is refused, is throttled or conflicts with another
-// transaction costs the same again. When a transaction is sent again after a
-// lost reply, DynamoDB only reads: 2 RCU for each 4 KB of each action's item,
-// including the completion. Renewals, replays and refusals of the claim cost as
-// much as in [Do].
+// Price: 2 requests, 5 WCU. This is for work with one action on an item up to 1 KB. The
+// claim costs 1 WCU; the completion and each action cost 2 WCU for each KB, and more if
+// the action's table has indexes. A transaction that is refused, is throttled or
+// conflicts costs the same again.
 //
 // Price (NoItems): 2 requests, 2 WCU. This is for work that returns no actions.
 func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.Context, *Claim) (T, []types.TransactWriteItem, error)) (Result[T], error) {
