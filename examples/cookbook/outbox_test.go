@@ -397,7 +397,7 @@ func TestOutboxExplored(t *testing.T) {
 			cfg.Moves, cfg.Faults = 1, explore.Faults{Late: 1, Twice: 1, Unheard: 1, Deaths: 1, Total: 2}
 			cfg.Schedules = 60 // the cheapest of many
 			if *long {
-				cfg.Schedules, cfg.Samples = 20_000, 1_000
+				cfg.Schedules, cfg.Within, cfg.Samples = 20_000, 8*time.Second, 100
 			}
 			t.Run("faults", func(t *testing.T) { explore.Test(t, cfg, program) })
 		})

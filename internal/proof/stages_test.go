@@ -33,7 +33,7 @@ func losses(most int) explore.Faults {
 
 // exhausting is how long the stage of two faults may take, and brief each of the others
 // that are to be exhausted.
-const exhausting, brief = 6 * time.Second, 2 * time.Second
+const exhausting, brief = 4 * time.Second, 1500 * time.Millisecond
 
 // controlled is how long a search for what is broken goes on.
 const controlled = 45 * time.Second
@@ -78,7 +78,7 @@ func stages(t *testing.T, cfg explore.Config, leaps, moves bool, program func(un
 		case "faults":
 			cfg.Within = exhausting
 		case "both":
-			cfg.Within, cfg.Samples = *within, 100
+			cfg.Within, cfg.Samples = *within, 30
 		}
 		row.cells[i].add(runStage(t, of.name, cfg, program(false)))
 	}
