@@ -71,18 +71,6 @@ func (w *world) tells(of *part, in, answer any) {
 	})
 }
 
-// arrived is how many writes of the part took effect.
-func (w *world) arrived(of *part) (n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, a := range w.arrivals {
-		if a.flight.part == of {
-			n++
-		}
-	}
-	return n
-}
-
 // operations returns the moves of the history by key: each call with an answer,
 // and each write that is not the answer of a call.
 func (w *world) operations() map[string][]porcupine.Operation {

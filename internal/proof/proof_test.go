@@ -191,7 +191,7 @@ func (r *running) call(ctx context.Context, p *explore.Process, c call) {
 			p.Note(unknown)
 		}
 	}
-	r.skewed = r.skewed || r.still && p.Now().Sub(time.Now()).Abs() >= time.Second
+	r.skewed = r.skewed || r.still && time.Until(p.Now()).Abs() >= time.Second
 }
 
 // check judges the rows, what the callers were told, and their notes.
