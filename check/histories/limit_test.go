@@ -176,7 +176,10 @@ func (*limitStory) apply(state any, m *move) (any, bool) {
 	if m.row == nil {
 		switch out := m.out.(type) {
 		case refusedNow:
-			return s, !out.exact || have == "" && s.refuses(take, m.clocks)
+			if strings.HasPrefix(have, "~") || strings.HasPrefix(have, "=") {
+				take.weights = [2]int64{} // it holds its room, and its turn may be to come
+			}
+			return s, !out.exact || s.refuses(take, m.clocks)
 		case duplicate:
 			return s, settles && have == done || !settles && have != ""
 		case created: // an attempt before had its effect: of an event that nobody else has
