@@ -208,12 +208,6 @@ func aboutUs(b *bench) []telegram.Message {
 	}
 }
 
-// Redelivered or twice at once, it leaves the same rows and is answered once.
-func TestRedeliveryAboutTheHouseholdConverges(t *testing.T) {
-	t.Parallel()
-	newBench(t, 0).convergesAfter(aboutUs)
-}
-
 // A deed keeps a promise even if it was handled before the promise was stored.
 func TestAPromiseThatCameAfterItsDeed(t *testing.T) {
 	b := start(t)

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"log/slog"
+	"testing"
 	"time"
 
 	"github.com/homeops/ddbpatterns/counter"
@@ -77,4 +78,11 @@ func (b *bench) process(p *explore.Process) *worker.Worker {
 		panic(err)
 	}
 	return worker.New(deps)
+}
+
+// Redelivered or twice at once, a conversation about the household leaves the same rows
+// and is answered once.
+func TestRedeliveryAboutTheHouseholdConverges(t *testing.T) {
+	t.Parallel()
+	newBench(t, 0).convergesAfter(aboutUs)
 }
