@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -95,15 +94,8 @@ type expression struct {
 	names             map[string]string
 }
 
-// placeholders are # and the name of the attribute that they stand for.
-var placeholders = regexp.MustCompile(`#\w+`)
-
 func expressionOf(update, condition string) expression {
-	names := map[string]string{}
-	for _, name := range placeholders.FindAllString(update+" "+condition, -1) {
-		names[name] = name[1:]
-	}
-	return expression{update, condition, names}
+	return expression{update, condition, item.NamesIn(update, condition)}
 }
 
 // naming is the part that every update has which makes a phrase stand for a name.

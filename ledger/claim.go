@@ -312,7 +312,7 @@ func (s *Store) updateInput(key, update, condition string) *dynamodb.UpdateItemI
 		Key:                                 ddb.Item{attrKey: item.S(key)},
 		UpdateExpression:                    aws.String(update),
 		ConditionExpression:                 aws.String(condition),
-		ExpressionAttributeNames:            namesIn(update, condition),
+		ExpressionAttributeNames:            item.NamesIn(update, condition),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 }

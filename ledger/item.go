@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,19 +36,6 @@ const (
 	attrErrorCode   = "errorCode"
 	attrHolder      = "holder"
 )
-
-// placeholder is an attribute's name in an expression: # and its name on disk.
-var placeholder = regexp.MustCompile(`#[a-zA-Z]+`)
-
-// namesIn returns the names that expressions use: DynamoDB refuses a request that
-// lacks one of them, or has one more.
-func namesIn(expressions ...string) map[string]string {
-	names := map[string]string{}
-	for _, name := range placeholder.FindAllString(strings.Join(expressions, " "), -1) {
-		names[name] = name[1:]
-	}
-	return names
-}
 
 // attributes are what Config.Names can name.
 var attributes = []string{

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -45,6 +47,26 @@ func Names(attributes ...string) map[string]string {
 		aliased["#"+attribute] = attribute
 	}
 	return aliased
+}
+
+// NamesIn returns the names that expressions use, each # and the attribute's name on
+// disk: DynamoDB refuses a request that lacks one of them, or has one more.
+func NamesIn(expressions ...string) map[string]string {
+	names := map[string]string{}
+	for _, text := range expressions {
+		for start := strings.IndexByte(text, '#'); start >= 0; start = strings.IndexByte(text, '#') {
+			rest := text[start+1:]
+			end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			if end < 0 {
+				end = len(rest)
+			}
+
+			names[text[start:start+1+end]] = rest[:end]
+			text = rest[end:]
+		}
+	}
+
+	return names
 }
 
 // Text returns a string attribute, and the digits of a number: older systems

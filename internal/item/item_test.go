@@ -1,6 +1,7 @@
 package item_test
 
 import (
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -169,6 +170,14 @@ func TestCheckSize(t *testing.T) {
 func TestNames(t *testing.T) {
 	if got := item.Names("pk", "ttl"); len(got) != 2 || got["#pk"] != "pk" || got["#ttl"] != "ttl" {
 		t.Errorf("Names = %v", got)
+	}
+}
+
+func TestNamesIn(t *testing.T) {
+	got := item.NamesIn("SET #state = :done REMOVE #gsi1pk,#gsi1sk", "attribute_exists(#pk) AND #state = :held", "#fence")
+	want := item.Names("state", "gsi1pk", "gsi1sk", "pk", "fence")
+	if !maps.Equal(got, want) {
+		t.Errorf("NamesIn = %v, not %v", got, want)
 	}
 }
 
