@@ -147,13 +147,17 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 	rec.WriteHeader(http.StatusOK) // unless it wrote one
 	got, items := rec.take()
 	if k.cfg.Keep(got.Status) {
-		got.first, got.Header = got.Header, maps.Clone(got.Header)
-		maps.DeleteFunc(got.Header, func(name string, values []string) bool {
-			for i, v := range values { // the first answer has what JSON can keep
-				values[i] = strings.ToValidUTF8(v, "\ufffd")
-			}
+		got.first, got.Header = got.Header, got.Header.Clone()
+		maps.DeleteFunc(got.Header, func(name string, _ []string) bool {
 			return !slices.Contains(k.cfg.Headers, http.CanonicalHeaderKey(name))
 		})
+		for name, values := range got.Header {
+			for i, v := range values {
+				values[i] = strings.ToValidUTF8(v, "\ufffd")
+			}
+			got.first[name] = values // the first answer has what JSON can keep
+		}
+
 		return got, items, nil
 	}
 
