@@ -61,7 +61,7 @@ func TestConfirmRemembersTheEightGreatest(t *testing.T) {
 func TestConfirmBesideAnother(t *testing.T) {
 	t.Parallel()
 	w := confirmed(t)
-	other := writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}}
+	other := writer{t, w.f.beside(t)}
 	w.f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 2, Do: dynamotest.Before(func() { do(t, event.Created)(other.confirm("diskning", 6)) })})
 	do(t, event.Created)(w.confirm("diskning", 5))
 	do(t, event.Duplicate)(w.confirm("diskning", 6))
@@ -75,7 +75,7 @@ func TestCorrectBesideAnother(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
 	do(t, event.Created)(w.put("diskning", 60))
-	other := writer{t, fixture{w.f.another(t, nil), w.f.db, w.f.table}}
+	other := writer{t, w.f.beside(t)}
 	w.f.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 2, Do: dynamotest.Before(func() {
 		do(t, event.Created)(other.correct("torkning", 50))
 		do(t, event.Created)(other.confirm("torkning", 45))

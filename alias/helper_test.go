@@ -73,6 +73,12 @@ func (f fixture) another(t testing.TB, change func(*alias.Config)) *alias.Store 
 	return f.through(t, f.db.Client(), change)
 }
 
+// beside returns the fixture of another process on the same table.
+func (f fixture) beside(t testing.TB) fixture {
+	t.Helper()
+	return fixture{f.another(t, nil), f.db, f.table}
+}
+
 func (f fixture) through(t testing.TB, api alias.API, change func(*alias.Config)) *alias.Store {
 	t.Helper()
 	cfg := alias.Config{Now: recordtest.Clock(monday)}

@@ -54,7 +54,7 @@ func TestSeedIsIdempotent(t *testing.T) {
 func TestSeedBehindItsTimes(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
-	behind := fixture{w.f.another(t, nil), w.f.db, w.f.table}
+	behind := w.f.beside(t)
 	if got, err := behind.All(t.Context(), chat); err != nil || len(got) != 0 {
 		t.Fatalf("All: %v, %v", got, err)
 	}

@@ -81,7 +81,7 @@ func (w writer) forget(minutesAgo int) (event.Outcome, error) {
 // nothing else, stands for the name. "" means no name.
 func (w writer) readAs(name string) {
 	w.t.Helper()
-	reader := fixture{w.f.another(w.t, nil), w.f.db, w.f.table}
+	reader := w.f.beside(w.t)
 	reader.resolves(w.t, chat, "ta disken", name)
 	all, errAll := reader.All(w.t.Context(), chat)
 	found, errMatch := reader.Match(w.t.Context(), chat, "nu ta disken!")

@@ -107,7 +107,7 @@ func New(api record.API, table string, cfg *Config) (*Store, error) {
 		return nil, err
 	}
 
-	s := &Store{table: table, cfg: c, memory: &memory{random: c.Rand}}
+	s := &Store{table: table, cfg: c, memory: &memory{random: c.Rand, slots: map[string]*slot{}}}
 	if s.names, err = names.New(pkg, c.Names, attributes, nil); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (m *memory) slotOf(c *call) *slot {
 
 	s := m.slots[id]
 	if s == nil {
-		if m.slots == nil || len(m.slots) >= mostKeys {
+		if len(m.slots) >= mostKeys {
 			m.slots = map[string]*slot{}
 		}
 		s = &slot{limits: make([]known, len(c.Limits))}
