@@ -74,7 +74,7 @@ func (s *Store) markInput(key, nonce string, now time.Time) *dynamodb.PutItemInp
 			attrClaim:     item.S(nonce),
 		},
 		ConditionExpression:      aws.String(unseen),
-		ExpressionAttributeNames: item.NamesIn(unseen),
+		ExpressionAttributeNames: item.NamesIn("", unseen),
 		ExpressionAttributeValues: ddb.Item{
 			":now":    item.N(now.Unix()),
 			":graced": item.N(now.Add(grace).Unix()),

@@ -247,6 +247,6 @@ func (s *Store) forgetInput(seen Record, now time.Time) *dynamodb.DeleteItemInpu
 		}
 	}
 
-	in.ConditionExpression, in.ExpressionAttributeNames = aws.String(condition), item.NamesIn(condition)
+	in.ConditionExpression, in.ExpressionAttributeNames = aws.String(condition), item.NamesIn("", condition)
 	return in
 }

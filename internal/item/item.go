@@ -4,11 +4,12 @@ package item
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"regexp"
 	"strconv"
-	"strings"
+	"sync"
 	"time"
-	"unicode"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -49,22 +50,24 @@ func Names(attributes ...string) map[string]string {
 	return aliased
 }
 
-// NamesIn returns the names that expressions use, each # and the attribute's name on
-// disk: DynamoDB refuses a request that lacks one of them, or has one more.
-func NamesIn(expressions ...string) map[string]string {
-	names := map[string]string{}
-	for _, text := range expressions {
-		for start := strings.IndexByte(text, '#'); start >= 0; start = strings.IndexByte(text, '#') {
-			rest := text[start+1:]
-			end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-			if end < 0 {
-				end = len(rest)
-			}
+// placeholder is an attribute's name in an expression: # and its name on disk.
+var placeholder = regexp.MustCompile(`#[a-zA-Z0-9]+`)
 
-			names[text[start:start+1+end]] = rest[:end]
-			text = rest[end:]
-		}
+// found has the names of each pair of expressions, of which a package has few.
+var found sync.Map
+
+// NamesIn returns the names that an update and its condition use: DynamoDB refuses a
+// request that lacks one of them, or has one more. The map is the caller's own.
+func NamesIn(update, condition string) map[string]string {
+	if names, ok := found.Load([2]string{update, condition}); ok {
+		return maps.Clone(names.(map[string]string))
 	}
+
+	names := map[string]string{}
+	for _, name := range placeholder.FindAllString(update+" "+condition, -1) {
+		names[name] = name[1:]
+	}
+	found.Store([2]string{update, condition}, maps.Clone(names))
 
 	return names
 }
