@@ -99,10 +99,14 @@ func (w *Worker) promises(ctx context.Context, m msg, zone tzclock.Zone, q dialo
 	})
 }
 
-// keep notes that an activity keeps a promise of the person who did it.
-func (w *Worker) keep(ctx context.Context, d delivery, a activity.Activity) error {
-	_, _, err := w.Promises.Keep(ctx, promise.Deed{User: a.Actor, Household: a.Scope, Activity: a.Name, Event: a.Event})
-	return w.bestEffort(ctx, d, "promise", err)
+// keep notes which promises the activities keep of the person who did them. They take
+// turns: each reads the same promises.
+func (w *Worker) keep(ctx context.Context, d delivery, all []activity.Activity) (failed error) {
+	for _, a := range all {
+		_, _, err := w.Promises.Keep(ctx, promise.Deed{User: a.Actor, Household: a.Scope, Activity: a.Name, Event: a.Event})
+		failed = cmp.Or(failed, w.bestEffort(ctx, d, "promise", err))
+	}
+	return failed
 }
 
 // members are those who live in a household, by name.

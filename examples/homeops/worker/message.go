@@ -292,8 +292,8 @@ func (w *Worker) follow(ctx context.Context, d delivery, m msg, recorded []activ
 	for _, a := range recorded {
 		g.Go(func() error { return w.learnEffort(ctx, d, a) })
 		g.Go(func() error { return w.learnHabit(ctx, d, a) })
-		g.Go(func() error { return w.keep(ctx, d, a) })
 	}
+	g.Go(func() error { return w.keep(ctx, d, recorded) })
 	if len(recorded) > 0 {
 		g.Go(func() error { return w.afterItsWeek(ctx, d, recorded[0]) })
 	}
