@@ -77,6 +77,12 @@ func locks(name string, wait time.Duration) call {
 	}}
 }
 
+// checks writes under a claim that nobody renews.
+var checks = call{"Checks", func(ctx context.Context, p process) string {
+	c, err := keys(p).Claim(ctx, order())
+	return worked(ctx, p, c, err, func(ctx context.Context, c *ledger.Claim) (string, error) { return "written", underLock(ctx, p, c) })
+}}
+
 // underLock writes if the claim is held. A conflict with a renewal, or with others, is
 // sent again.
 func underLock(ctx context.Context, p process, c *ledger.Claim) error {

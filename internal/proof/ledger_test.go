@@ -264,6 +264,14 @@ func TestLedger(t *testing.T) {
 			return fmt.Sprint("renewed ", c.Fence, " ", p.now().Add(lease).UnixMilli()), c.Renew(ctx)
 		})
 	}}
+	renewals := working("Renewals", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
+		_, _ = c.Renew(ctx), c.Renew(ctx)
+		return completes("Renewals")(ctx, c)
+	})
+	wavers := working("Wavers", "a", func(ctx context.Context, c *ledger.Claim) (string, error) {
+		_ = c.Fail(ctx, errors.New("why"))
+		return completes("Wavers")(ctx, c)
+	})
 	resume := call{"Resume", func(ctx context.Context, p process) string {
 		c, err := keys(p).Resume(ctx, token)
 		return worked(ctx, p, c, err, completes("Resume"))
@@ -296,6 +304,8 @@ func TestLedger(t *testing.T) {
 			{one, fail},
 			{fail, release},
 			{one, renew},
+			{renewals},
+			{wavers, get},
 			{mark("Mark1"), mark("Mark2")},
 			{mark("Mark1"), one},
 			{one, complete("Other", "b")},
@@ -333,7 +343,7 @@ func TestLedger(t *testing.T) {
 	t.Run("resumed", held.prove)
 	locked := *s
 	locked.starts, locked.step = starts[:4], written
-	locked.calls = [][]call{{locks("Lock1", 0), locks("Lock2", 0)}, {locks("Renews", 0), hold}, {locks("Lock1", 0), waits}, {locks("Lock1", 0), fail}, {locks("Lock1", 0), locks("Lock2", 0), release}}
+	locked.calls = [][]call{{locks("Lock1", 0), locks("Lock2", 0)}, {locks("Renews", 0), hold}, {checks, hold}, {locks("Lock1", 0), waits}, {locks("Lock1", 0), fail}, {locks("Lock1", 0), locks("Lock2", 0), release}}
 	t.Run("locked", locked.prove)
 	often := locked // no number of attempts ends a lock
 	thrice := call{"Thrice", func(ctx context.Context, p process) string {

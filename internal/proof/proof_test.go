@@ -112,7 +112,7 @@ func (s *suite) prove(t *testing.T) {
 				names = append(names, c.name)
 			}
 			name := from.name + "/" + strings.Join(names, "+")
-			if len(calls) == 2 || i == 0 {
+			if len(calls) < 3 || i == 0 {
 				pageRow(t.Name()+"/"+strings.ReplaceAll(name, " ", "_")).rows++
 			}
 			if !*long && *control == 0 && !replaying() && i > 0 && i != 1+k%max(1, len(s.starts)-1) || len(calls) > 2 && i > 0 {
@@ -140,7 +140,7 @@ func (s *suite) run(t *testing.T, from starting, calls []call) {
 	ends, told := s.ends(t, server, from.at, calls)
 	stays := !slices.ContainsFunc(calls, func(c call) bool { return removes.MatchString(c.name) })
 	cfg := explore.Config{Server: server, Start: from.at, Moments: s.moments}
-	stages(t, cfg, s.leaps && len(calls) == 2, len(calls) == 2, func(undisturbed bool) func(*explore.Schedule) {
+	stages(t, cfg, s.leaps && len(calls) < 3, len(calls) < 3, func(undisturbed bool) func(*explore.Schedule) {
 		return func(sched *explore.Schedule) {
 			r := &running{suite: s, from: from, calls: calls, ends: ends, stays: stays, last: initial, answers: map[string]string{}}
 			if undisturbed && s.serial {
