@@ -35,8 +35,9 @@ type Deliveries[M any] struct {
 	// visibility ends too early.
 	Twice bool
 
-	// Ignore names attributes that are not compared, such as the time of a write. Here
-	// and below a star at the end of a name stands for any text.
+	// Ignore names attributes that are not compared, such as the time of a write, nor is
+	// a row that has no others. Here and below a star at the end of a name stands for any
+	// text.
 	Ignore []string
 
 	// Once names the effects of Process.Do that must not happen more often than in a
@@ -234,6 +235,10 @@ func outcomeOf(v *View, ignore []string) outcome {
 		}
 
 		maps.DeleteFunc(entry.Item, func(name string, _ json.RawMessage) bool { return matches(ignore, name) })
+		if len(entry.Item) == 0 {
+			continue
+		}
+
 		for _, name := range slices.Sorted(maps.Keys(entry.Item)) {
 			fmt.Fprintf(&b, " %s=%s", name, entry.Item[name])
 		}
