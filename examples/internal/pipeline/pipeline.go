@@ -60,7 +60,7 @@ func Run[M any](t *testing.T, name string, schedules int, cfg explore.Config, d 
 	t.Run(name, func(t *testing.T) {
 		cfg.Schedules, cfg.Within, cfg.Seed = schedules, *within, 1
 		if *long {
-			cfg.Schedules, cfg.Samples = 10_000_000, 1_000
+			cfg.Schedules, cfg.Samples = 10_000_000, 100
 		}
 		if schedules == 0 {
 			cfg.Schedules = 1
