@@ -50,8 +50,8 @@ func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.Transac
 	moved[attrSK] = item.S(normal)
 	all := slices.AppendSeq(slices.Clone(attributes), maps.Keys(row))
 	slices.Sort(all)
-	condition, names, values := backfill.Unchanged(row, slices.Compact(all))
 
+	condition, names, values := backfill.Unchanged(row, slices.Compact(all))
 	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		s.names.Action(types.TransactWriteItem{Put: &types.Put{
 			TableName: aws.String(s.table), Item: moved,

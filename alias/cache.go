@@ -75,17 +75,17 @@ func (c *cache) get(ctx context.Context, scope string, refresh bool) (*book, err
 	}
 }
 
-// join returns the book or, without one, the read to wait for, which the first
-// caller must do. A refresh is always the first: it overtakes any other read of
-// the scope.
+// join returns the book in memory. If there is none, it returns a read: the first
+// caller must do it, and the others wait for it. A refresh is always the first: it
+// overtakes any other read of the scope.
 func (c *cache) join(scope string, refresh bool) (b *book, r *reading, first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	r, known := c.readings[scope]
 	switch {
-	case refresh || !known:
-	case r.ttl == 0:
+	case refresh || !known: // a new read
+	case r.ttl == 0: // the read is still going on
 		return nil, r, false
 	case r.fresh(c.now()):
 		return r.book, nil, false

@@ -136,11 +136,11 @@ func same(a, b record.API) bool {
 	return a == b
 }
 
-// transact sends what is left, and keeps as left what turns out not to be answered.
+// transact sends what is left. What the reply does not answer is still left.
 func (a *taking) transact(ctx context.Context) error {
 	a.sent++
 	in := &dynamodb.TransactWriteItemsInput{
-		// The same token after a conflict, so that what took effect counts as that.
+		// A retry after a conflict has the same token, so that it repeats nothing.
 		ClientRequestToken: aws.String(fmt.Sprintf("%s-%d", a.token, a.sent)),
 	}
 
@@ -161,14 +161,15 @@ func (a *taking) transact(ctx context.Context) error {
 	}
 
 	reasons, cancelled := ddb.Cancelled(err)
-	before := len(a.left)
-	if !cancelled || len(reasons) != before || ddb.Busy(err) {
+	pending := len(a.left)
+	if !cancelled || len(reasons) != pending || ddb.Busy(err) {
 		return ddb.Wrap(pkg, "TakeAll", a.table, err)
 	}
+
 	if err := a.answer(reasons); err != nil {
 		return err
 	}
-	if len(a.left) == before {
+	if len(a.left) == pending { // no answer, so sending it again would not help
 		return ddb.Wrap(pkg, "TakeAll", a.table, err)
 	}
 

@@ -156,10 +156,12 @@ func (c *Claim) beat(ctx context.Context, lose func()) {
 	}
 }
 
-// onLapse calls lose when the lease is over, until it is stopped.
+// onLapse starts the timer that calls lose when the lease is over, and returns what
+// stops it. The timer is a field because each renewal moves it: see hold.
 func (c *Claim) onLapse(lose func()) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	c.lapse = time.AfterFunc(c.until(c.lease), lose)
 	return func() {
 		c.mu.Lock()

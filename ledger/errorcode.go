@@ -85,31 +85,31 @@ func (s *Store) errorCode(fence int64, err error, text string) string {
 	return strconv.FormatInt(fence, 10) + ":" + strings.Join(codes, ",")
 }
 
-// kept returns the errors that the row's code names, nil if this store knows
-// none of them.
+// kept returns the errors that the row's code names (see errorCode), nil if this store
+// knows none of them. A code of another fence is not that of the row's last error.
 func (s *Store) kept(r row) error {
 	fence, codes, ok := strings.Cut(r.errorCode, ":")
 	if !ok || fence != strconv.FormatInt(r.Fence, 10) {
 		return nil
 	}
 
-	var kept []error
+	var named []error
 	for code := range strings.SplitSeq(codes, ",") {
 		name, place, _ := strings.Cut(code, "@")
 		switch sentinel := s.cfg.Errors[name]; {
 		case name == codeInput:
-			kept = append(kept, inputAt(place, r.LastError))
+			named = append(named, inputAt(place, r.LastError))
 		case sentinel != nil:
-			kept = append(kept, sentinel)
+			named = append(named, sentinel)
 		case ownErrors[name] != nil:
-			kept = append(kept, ownErrors[name])
+			named = append(named, ownErrors[name])
 		}
 	}
 
-	if len(kept) == 1 {
-		return kept[0]
+	if len(named) == 1 {
+		return named[0]
 	}
-	return errors.Join(kept...)
+	return errors.Join(named...)
 }
 
 // placeOf returns the place of an input error in the text, "" if it is not

@@ -19,8 +19,8 @@ func ExampleHold() {
 	ctx := context.Background()
 	db, locks := open(nil)
 	check(schema.Create(ctx, db, schema.Table{Name: "prices", Key: schema.Key{Partition: schema.String("id")}}))
-	lock := ledger.Request{Key: "LOCK:prices", Holder: "worker-1"}
 
+	lock := ledger.Request{Key: "LOCK:prices", Holder: "worker-1"}
 	err := ledger.Hold(ctx, locks, lock, func(ctx context.Context, c *ledger.Claim) error {
 		var busy *ledger.InProgressError
 		if err := ledger.Hold(ctx, locks, lock, nobody); errors.As(err, &busy) {

@@ -84,8 +84,8 @@ func ExampleStore_Resume() {
 	req := ledger.Request{Key: "EXPORT:2026-03", Lease: 6 * time.Hour}
 	started, err := seen.Claim(ctx, req)
 	check(err)
-	token := started.Token() // goes along with the job
 
+	token := started.Token() // goes along with the job
 	called, err := seen.Resume(ctx, token)
 	check(err)
 	check(called.Complete(ctx, "12 files"))

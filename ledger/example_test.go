@@ -133,8 +133,8 @@ func ExampleStore_Claim() {
 	at := func(second int) { now = start.Add(time.Duration(second) * time.Second) }
 	key, err := ledger.Key("ORDER", "17")
 	check(err)
-	req := ledger.Request{Key: key}
 
+	req := ledger.Request{Key: key}
 	a, err := seen.Claim(ctx, req)
 	check(err)
 	fmt.Println(" 0 A claims, fence", a.Fence)

@@ -111,8 +111,8 @@ func (s *Store) abandon(ctx context.Context, key, nonce string, life time.Durati
 	text := truncate(context.Cause(ctx).Error(), maxError)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
-	in := s.updateInput(key, failUpdate, unheard)
 
+	in := s.updateInput(key, failUpdate, unheard)
 	in.ExpressionAttributeValues = ddb.Item{
 		":me":      item.S(nonce),
 		":claimed": item.S(string(Claimed)),

@@ -196,10 +196,12 @@ func (q *queue) one(ctx context.Context, m Message) (r returned, stays bool) {
 	return returned{m, err, v.Wait}, v.Kind == verdict.Retry
 }
 
-// delay makes a message come again after its wait, in whole seconds, or at once.
+// delay makes a message come again after its wait, rounded up to whole seconds. A
+// message without a wait comes again at once.
 func (q *queue) delay(ctx context.Context, r returned) {
 	ctx, cancel := context.WithTimeout(ctx, toAnswer)
 	defer cancel()
+
 	wait := int32((min(r.wait, mostWait) + time.Second - 1) / time.Second)
 	_, err := q.Client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
 		QueueUrl: &q.URL, ReceiptHandle: &r.Receipt, VisibilityTimeout: wait,
@@ -215,6 +217,7 @@ func (q *queue) remove(ctx context.Context, m Message) {
 	q.failed(ctx, "DeleteMessage", m, err)
 }
 
+// failed logs the error of a request to SQS, if there is one.
 func (q *queue) failed(ctx context.Context, op string, m Message, err error) {
 	if err != nil {
 		q.Log(ctx, m, fmt.Errorf("ledgersqs: %s: %w", op, err))

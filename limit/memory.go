@@ -118,8 +118,8 @@ func (s *slot) refuses(c *call, k known, i int, t int64) int64 {
 func (m *memory) leave(c *call, times []int64, denied bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := c.slot
 
+	s := c.slot
 	for i, of := range c.spans {
 		k := &s.limits[i]
 		k.shadow -= of.add

@@ -81,7 +81,8 @@ func (s *Store) checkIndexed(id string) error {
 	return check.Positional(actor.CheckID(pkg, s.cfg.ActorType, id))
 }
 
-// query is what the queries have in common.
+// query begins a query: it sets what all queries have in common. The name is that of
+// the query in its cursors. The method is the one that errors name.
 func (s *Store) query(method, name string, r Range, since time.Time) (query, error) {
 	matching, err := s.filter(r.Match, since)
 	if err != nil {
@@ -100,6 +101,7 @@ func (s *Store) query(method, name string, r Range, since time.Time) (query, err
 		Limit: r.Limit, ReadAtMost: r.ReadAtMost, First: firstRows, Most: mostRows,
 	}
 	if r.Limit > 0 {
+		// The first page asks for Limit rows. The walk bounds the others by what is missing.
 		q.First, q.Most = r.Limit, walk.FullPage
 	}
 

@@ -135,8 +135,9 @@ func active(table *types.TableDescription) bool {
 // String writes the key as "(chatId S, messageId N)".
 func (k Key) String() string { return textOf(k.parts()) }
 
-// switchOnTTL looks first: DynamoDB refuses to switch on a TTL that is on, and
-// takes one change an hour.
+// switchOnTTL switches on the table's TTL, if it has one. It looks first: DynamoDB
+// refuses to switch on a TTL that is on, and takes one change an hour. A TTL that is
+// on with another attribute is left alone, and is a mismatch.
 func switchOnTTL(ctx context.Context, api API, table Table) error {
 	if table.TTL == "" {
 		return nil
@@ -146,6 +147,8 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 	if err != nil {
 		return failed(table, err)
 	}
+
+	// A TTL that is on is the table's, or is a mismatch.
 	if lacks := table.compareTTL(out.TimeToLiveDescription); len(lacks) == 0 || lacks[0].Got != "" {
 		return mismatch(lacks)
 	}

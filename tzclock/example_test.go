@@ -13,7 +13,6 @@ import (
 // people live.
 func Example() {
 	sentAt := time.Date(2026, time.March, 28, 23, 30, 0, 0, time.UTC)
-
 	day := tzclock.Stockholm.Date(sentAt)
 	fmt.Println(day, tzclock.Stockholm.Weekday(sentAt), tzclock.Stockholm.Clock(sentAt))
 	fmt.Println("over at", tzclock.Stockholm.End(day))

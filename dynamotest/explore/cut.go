@@ -141,7 +141,9 @@ func (q *request) join(last answer) answer {
 	return last
 }
 
-// merge adds lists and numbers of two replies, and objects of them field by field.
+// merge adds the reply b to the reply a of an earlier part, if there is one, and
+// returns the sum. Lists are joined, counts are added, and the objects of a batch,
+// by table, are merged in turn. Of any other member b's value replaces a's.
 func merge(a, b map[string]any) map[string]any {
 	if a == nil {
 		return b

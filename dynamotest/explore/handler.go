@@ -91,13 +91,14 @@ func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 
 	seed := cfg.Server.Snapshot() // the orders must not see what a test writes meanwhile
 	cfg.Server = dynamotest.NewServer(&dynamotest.Config{From: seed})
-	expected := d.serially(t, cfg, start)
 
+	expected := d.serially(t, cfg, start)
 	for _, one := range slices.Concat(d.Once, d.AtMostOnce) {
 		if !strings.HasSuffix(one, "*") && !slices.ContainsFunc(expected, func(o outcome) bool { return o.has(one) }) {
 			return Report{Failure: &Failure{Err: fmt.Errorf("no undisturbed delivery has an effect %q", one)}}
 		}
 	}
+
 	return Run(t, cfg, func(s *Schedule) {
 		for i, m := range d.Messages {
 			worker := string(rune('a' + i))

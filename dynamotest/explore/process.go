@@ -140,7 +140,6 @@ func (w *world) begin(c *caller) {
 		Life: life, w: w, caller: c, cancel: cancel,
 		random: &lockedRand{src: rand.NewChaCha8([32]byte{byte(c.index), byte(life)})},
 	}
-
 	p.client = w.server.Client(func(o *dynamodb.Options) {
 		o.HTTPClient = &network{w, p}
 		o.IdempotencyTokenProvider = p.random

@@ -47,8 +47,8 @@ func (w *world) state() (hash, []hash) {
 	defer w.mu.Unlock()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%x %d %v %q %v ", w.tables, time.Now().UnixNano(), w.used, w.notes, w.effects)
-	var callers []hash
 
+	var callers []hash
 	for _, c := range w.schedule.callers {
 		one := fmt.Appendf(nil, "%x %d %v %d ", c.heard, c.offset, c.lives(), c.received)
 		for _, q := range w.open {

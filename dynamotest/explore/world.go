@@ -267,8 +267,8 @@ func (w *world) now() time.Time {
 	return now
 }
 
-// pass lets time pass while sleep runs, until then at least, and reports whether a
-// caller did something.
+// pass runs sleep, during which time passes until then at least, and reports whether a
+// caller did something meanwhile.
 func (w *world) pass(then time.Time, sleep func()) (acted bool) {
 	w.mu.Lock()
 	w.until = then
@@ -276,21 +276,22 @@ func (w *world) pass(then time.Time, sleep func()) (acted bool) {
 	w.mu.Unlock()
 
 	select {
-	case <-w.signal:
+	case <-w.signal: // what a caller did before
 	default:
 	}
 
 	sleep()
 	synctest.Wait()
-	w.mu.Lock()
 
-	slices.SortStableFunc(w.notes[before:], func(a, b string) int { // who wakes first is chance
+	// Who wakes first is chance, so the new notes are put in the order of their callers.
+	w.mu.Lock()
+	slices.SortStableFunc(w.notes[before:], func(a, b string) int {
 		return strings.Compare(a[:strings.Index(a, ":")], b[:strings.Index(b, ":")])
 	})
-
 	w.mu.Unlock()
+
 	w.instants = append(w.instants, time.Now())
-	w.beginners = 0
+	w.beginners = 0 // any life may begin at the new time
 
 	select {
 	case <-w.signal:

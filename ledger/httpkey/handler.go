@@ -120,8 +120,8 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 	defer cancel()
 	r = r.Clone(working)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	ended := make(chan any, 1) // the value with which it panicked
 
+	ended := make(chan any, 1) // the value with which it panicked
 	go func() {
 		var panicked any = http.ErrAbortHandler // runtime.Goexit has no value
 		defer func() { ended <- cmp.Or(recover(), panicked) }()

@@ -39,7 +39,6 @@ func tune(ctx context.Context) {
 	percent := usual
 	type cycle struct{ _ [16]byte }
 	var collected func(*cycle)
-
 	collected = func(*cycle) {
 		want := usual
 		if ctx.Err() == nil {

@@ -223,7 +223,7 @@ func (o *Older) complete() error {
 	return err
 }
 
-// checkOperator refuses a ConditionalOperator without conditions to join.
+// checkOperator refuses a ConditionalOperator without two conditions to join.
 func (o *Older) checkOperator() error {
 	if !o.operator.Set {
 		return nil
@@ -252,16 +252,16 @@ func comparisonsOf(in []comparison) []expr.Comparison {
 	return out
 }
 
-// expect completes an entry of Expected. One without an operator says that an
-// attribute does not exist, or which value it has.
+// expect completes an entry of Expected. Without an operator, it says which value an
+// attribute has, or, if Exists is false, that the attribute does not exist.
 func (c *comparison) expect() error {
+	if c.listed && c.value.Set {
+		return InvalidParameter("Value and AttributeValueList cannot be used together for Attribute: %s", c.Name)
+	}
+
 	check := c.checkExistence
 	if c.operator.Set {
 		check = c.checkComparison
-	}
-
-	if c.listed && c.value.Set {
-		return InvalidParameter("Value and AttributeValueList cannot be used together for Attribute: %s", c.Name)
 	}
 	if err := check(); err != nil {
 		return err

@@ -188,13 +188,13 @@ func (d *decoder) list(r *jsonx.Reader, depth int) []Value {
 // manyElements is the length from which a set is checked while it is read.
 const manyElements = 4096
 
-// elements reads the elements of a set. Of a long set that is refused it returns
-// only enough of them to show the reason, so millions of repeated elements need
-// no memory.
+// elements reads the elements of a set. It checks a long set while it reads it. If the
+// set is refused, elements keeps no more of them: they show the reason, so millions of
+// repeated elements need no memory.
 func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
 	var elems []string
 	var refused error
-	look := manyElements
+	checkAt := manyElements
 	r.Array()
 
 	for r.More() {
@@ -202,15 +202,18 @@ func (d *decoder) elements(r *jsonx.Reader, kind Kind) []string {
 		if refused == nil {
 			elems = append(elems, elem)
 		} else if kind == NS && refused.(*Error).InOlder() == msgNSDuplicates {
-			_, err := Canonical(elem) // the error of a number comes before that of duplicates
+			// An error in a later number takes precedence over the duplicates.
+			_, err := Canonical(elem)
 			d.refuseIf(err)
 		}
-		if len(elems) == look {
-			look *= 4
-			_, refused = newSet(kind, elems)
-			refused = AsOlder(refused) // for the others the error comes after the whole set
+
+		if len(elems) == checkAt {
+			checkAt *= 4
+			_, err := newSet(kind, elems)
+			refused = AsOlder(err) // what the older code accepts is refused after the whole set
 		}
 	}
+
 	return elems
 }
 

@@ -8,16 +8,17 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/throughput"
 )
 
-// demands returns the demands of a planned write. The table's part is
-// multiplied by a factor.
+// demands returns the demands of a planned write. The factor of the table's part is 2
+// in a transaction, which prepares and commits, and otherwise 1.
 func (c *change) demands(w *write, factor float64) []throughput.Demand {
 	if c.cost.Table == "" {
 		return nil // it was refused before it cost anything
 	}
-	own, _ := keys.Values(c.table.key.Hash, w.named().Map)
-	out := []throughput.Demand{{Table: &c.table.def, Hash: own, Units: capacity.Units{Write: factor * c.cost.Base.Write}}}
+
+	hash, _ := keys.Values(c.table.key.Hash, w.named().Map)
+	out := []throughput.Demand{{Table: &c.table.def, Hash: hash, Units: capacity.Units{Write: factor * c.cost.Base.Write}}}
 	for i := range c.entries {
-		out = append(out, c.entries[i].demands(c.table, own)...)
+		out = append(out, c.entries[i].demands(c.table, hash)...)
 	}
 	return out
 }

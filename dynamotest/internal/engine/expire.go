@@ -28,8 +28,8 @@ func (e *Engine) ExpireTTL() int {
 	}
 	defer end()
 	defer func() { _ = e.journal.Settle() }() // a failure stays, and the next request gets it
-	now, deleted := e.now(), 0
 
+	now, deleted := e.now(), 0
 	for _, s := range e.sweeps() {
 		for expired := range slices.Chunk(s.expired(now), sweptAtOnce) {
 			deleted += e.expire(s, expired)

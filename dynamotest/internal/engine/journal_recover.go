@@ -50,6 +50,8 @@ func (e *Engine) redo(r *journal.Reader, entries []byte) (weight int64, err erro
 	return weight, r.Err()
 }
 
+// redoEntry applies an entry: a request, a token, a state of a table or a stream, a
+// record, the last serial number, or changes of items.
 func (e *Engine) redoEntry(entry *journalled) error {
 	switch {
 	case entry.op != "":

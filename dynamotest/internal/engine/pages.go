@@ -302,7 +302,8 @@ func (p *pager) writeItems(w *api.Writer) {
 	})
 }
 
-// cost assigns the units to the table or the index that was read.
+// cost assigns the units of a page: read to the table or the index that was read,
+// and fetched to the table, for the items behind the entries of a local index.
 func (p *pager) cost(read, fetched capacity.Units) capacity.Consumed {
 	c := capacity.Consumed{Table: p.table.name, Base: fetched}
 	if p.index == nil {

@@ -52,11 +52,13 @@ func (e *Engine) applyTogether(call *Call, req tokened, writes []*write) ([]chan
 	if said(writes) > maxTransaction {
 		return nil, errAggregate
 	}
+
 	tk := token{Opt: req.ClientToken()}
 	if tk.Set {
 		tk.payload = req.Fingerprint()
 	}
-	for {
+
+	for { // if something changes under a plan, it is made again
 		if changes, done, err := e.tryTogether(call, tk, writes); done {
 			return changes, err
 		}

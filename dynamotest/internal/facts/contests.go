@@ -114,7 +114,8 @@ func anyWon(all []*racer) bool {
 	return slices.ContainsFunc(all, func(w *racer) bool { return w.won })
 }
 
-// winner returns the one that won, or nil if that is open.
+// winner returns the racer that won, if it is certainly the only one. Otherwise it
+// returns nil and what is wrong, or "" if a missing answer leaves that open.
 func winner(all []*racer) (*racer, string) {
 	var won []*racer
 	open := false

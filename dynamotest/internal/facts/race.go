@@ -83,8 +83,8 @@ func (r *Runner) round(ctx context.Context, c contest, race *Race, key string, r
 
 	close(start)
 	running.Wait()
-	won := 0
 
+	won := 0
 	for _, w := range all {
 		if w.won {
 			won++

@@ -93,9 +93,13 @@ func (f *armed) refusesParts(op string, hit []bool) bool {
 	switch {
 	case !is(op, api.Batch):
 		return false
-	case op == "BatchExecuteStatement" && (kind == Throttle || kind == Conflict), kind == Unprocessed:
+	case kind == Unprocessed:
 		return true
+	case op == "BatchExecuteStatement" && (kind == Throttle || kind == Conflict):
+		return true // each statement has its own answer
 	}
+
+	// A throttled batch fails as a whole only if nothing in it gets through.
 	return kind == Throttle && slices.Contains(hit, false)
 }
 

@@ -220,8 +220,8 @@ func (j *Journal) Settle() error {
 
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	until := j.appended
 
+	until := j.appended
 	for j.safe < until && j.err == nil {
 		if j.flushing {
 			j.changed.Wait()

@@ -39,6 +39,7 @@ func Parse(src string) (*Statement, error) {
 	return translate(src, root, p.parameters)
 }
 
+// fail keeps an error, unless there is one: the first counts.
 func (p *parser) fail(detail string) {
 	if p.err == nil {
 		p.err = malformed(detail)

@@ -24,10 +24,11 @@ func (p *parser) term() *node {
 		}
 		return &node{kind: nodeName, token: t, text: t.text}
 	case tokOperator:
+		detail := unexpectedSign
 		if t.is("*") {
-			p.fail(unexpectedTerm)
+			detail = unexpectedTerm
 		}
-		p.fail(unexpectedSign)
+		p.fail(detail)
 		return &node{}
 	case tokKeyword:
 		return p.keywordTerm(t)

@@ -14,6 +14,7 @@ type translator struct {
 	refused *Error
 }
 
+// refuse keeps an error, unless there is one: the first counts.
 func (t *translator) refuse(format string, args ...any) {
 	if t.refused == nil {
 		t.refused = invalid(format, args...)

@@ -273,8 +273,8 @@ func (l *Limits) Loads() []Load {
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []Load
 
+	var out []Load
 	for _, b := range l.partitions {
 		out = append(out, b.load)
 	}

@@ -143,17 +143,19 @@ func (n *node[V]) child(i int) *node[V] {
 }
 
 // split cuts n at entry i and returns that entry and the node right of it.
-// Both halves get arrays of their own size, so that a half-full node keeps neither
-// the entries of its neighbour alive nor room for them.
+// The entries of both halves get arrays of their own size, so that a half-full node
+// keeps neither the entries of its neighbour alive nor room for them.
 func (n *node[V]) split(o *owner, i int) (entry[V], *node[V]) {
 	middle := n.entries[i]
 	right := &node[V]{owner: o, entries: slices.Clone(n.entries[i+1:])}
 	n.entries = slices.Clone(n.entries[:i])
+
 	if !n.leaf() {
 		right.children = slices.Clone(n.children[i+1:])
-		clear(n.children[i+1:])
+		clear(n.children[i+1:]) // so that n does not keep them alive
 		n.children = n.children[:i+1]
 	}
+
 	return middle, right
 }
 
@@ -213,17 +215,19 @@ func (n *node[V]) remove(key string) V {
 	}
 }
 
-// removeLast takes the greatest entry out of the subtree.
+// removeLast takes the greatest entry out of the subtree of a mutable node. Like
+// remove, it fills a child up before it enters it.
 func (n *node[V]) removeLast() entry[V] {
 	if n.leaf() {
 		last := n.entries[len(n.entries)-1]
 		n.entries = slices.Delete(n.entries, len(n.entries)-1, len(n.entries))
 		return last
 	}
+
 	i := len(n.children) - 1
 	if n.thin(i) {
 		n.refill(i)
-		return n.removeLast()
+		return n.removeLast() // the last child may be another one now
 	}
 	return n.child(i).removeLast()
 }

@@ -20,8 +20,8 @@ type knownDifference struct {
 var known = slices.Concat(knownReplies, knownCollections, knownUnits)
 
 // explain returns the known differences in a difference, and reports whether
-// they explain all of it. The accounts are compared, and explained, only if the
-// rest of the replies is the same.
+// they explain all of it. The accounts of what a call cost are compared, and
+// explained, only if the rest of the replies is the same.
 func explain(d difference) (names []string, all bool) {
 	if d.ours.equal(d.theirs) {
 		return nil, true
@@ -30,10 +30,11 @@ func explain(d difference) (names []string, all bool) {
 		return nil, false
 	}
 
+	// The types of decoded JSON, which the replies have too.
 	text, _ := json.Marshal(d.request.body)
 	_ = json.Unmarshal(text, &d.asked)
-	same := d.ours.repliesAs(d.theirs)
 
+	same := d.ours.repliesAs(d.theirs)
 	differs := func(account string) bool {
 		return same && !reflect.DeepEqual(d.ours.accounts[account], d.theirs.accounts[account])
 	}
@@ -45,12 +46,14 @@ func explain(d difference) (names []string, all bool) {
 		if !part.differs {
 			continue
 		}
+
 		i := slices.IndexFunc(part.known, func(k knownDifference) bool { return k.explains(d) })
 		if i < 0 {
 			return nil, false
 		}
 		names = append(names, part.known[i].name)
 	}
+
 	return names, true
 }
 

@@ -103,6 +103,7 @@ func (g *gen) scan() request {
 	req := object{"TableName": t.name}
 	out := request{op: "Scan", body: req, unordered: true}
 	g.index(t, req)
+
 	e := g.expressions()
 	switch {
 	case g.one(8):
@@ -122,6 +123,7 @@ func (g *gen) scan() request {
 		n := 1 + g.IntN(4)
 		req["TotalSegments"], out.segments = n, n
 		if g.one(20) {
+			// No such segment: the request is refused, so it is sent as it is.
 			req["Segment"], out.segments = pick(g, -1, n, n+1), 0
 		}
 	}

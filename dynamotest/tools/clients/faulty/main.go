@@ -46,8 +46,8 @@ func main() {
 
 	fmt.Print(where.String())
 	<-ctx.Done()
-	failed := 0
 
+	failed := 0
 	for i, server := range servers {
 		for _, idle := range server.Tap().Heal() {
 			failed++
