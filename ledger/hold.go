@@ -25,8 +25,9 @@ const unlimited = 1 << 62
 // key. So put [Claim.CheckItem] into transactions, and make other writes conditional on
 // [Claim.Fence].
 //
-// If giving the key up fails, the work was done, and Hold returns that error, if the
-// work returned none: [ErrLeaseLost], if another worker took the key over.
+// If giving the key up fails, Hold returns that error, although the work was done:
+// [ErrLeaseLost] if another worker took the key over. If the work returned an error,
+// too, the error of Hold wraps both.
 //
 // Price: 2 requests, 2 WCU. Renewals cost as much as in [Do]. A refusal is 1 request, 1
 // WCU.

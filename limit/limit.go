@@ -68,10 +68,10 @@ type Config struct {
 	Timeout time.Duration
 
 	// MaxWait is the longest Wait of a [Take], and the longest debt of a Settle above
-	// what was taken. All writers of a table must
-	// have the same MaxWait. What stands in a row more than a minute further ahead
-	// than Burst and MaxWait is the work of a wrong clock, or of a limit that was
-	// changed: the next Take replaces it. Defaults to 10 minutes; at most 366 days.
+	// what was taken. All writers of a table must have the same MaxWait. What stands
+	// in a row more than a minute further ahead than Burst and MaxWait is the work of a
+	// wrong clock, or of a limit that was changed: the next Take replaces it. Defaults
+	// to 10 minutes; at most 366 days.
 	MaxWait time.Duration
 }
 
