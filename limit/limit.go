@@ -62,9 +62,9 @@ type Config struct {
 	// names.
 	Names map[string]string
 
-	// Timeout bounds a call with all its tries. After it the call returns an error:
-	// whether a limit that cannot be asked lets through or not is the caller's to
-	// say. Defaults to 200 ms.
+	// Timeout bounds the requests of a call, with all its tries, but not the sleep of
+	// Take.Wait. After it the call returns an error. Then the caller decides whether
+	// to go on without an answer. Defaults to 200 ms.
 	Timeout time.Duration
 
 	// MaxWait is the longest Wait of a [Take], and the longest debt of a Settle above
