@@ -19,7 +19,7 @@ const unlimited = 1 << 62
 // While another worker holds the key, Hold returns an [*InProgressError]; with
 // [Request.WaitUpTo], it waits first. It counts no attempts. A lock and a result need
 // different keys: for a key that has ended, Hold returns a [*DoneError] or a
-// [*PermanentError], and Do counts the crashes of earlier holders.
+// [*PermanentError], and Do counts the crashes of earlier holders as attempts.
 //
 // A worker that was stopped for longer than its lease cannot know that another has the
 // key. So put [Claim.CheckItem] into transactions, and make other writes conditional on

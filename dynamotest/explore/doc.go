@@ -1,5 +1,5 @@
 // Package explore runs every order of the requests of a few callers, with every fault
-// within budgets, and shows the shortest way to a failure.
+// within budgets, and shows a failure that takes as few faults and changes as possible.
 //
 // A test gives a seeded server, callers, and what must hold. This one finds that two
 // callers who read a count and write it back lose an increment:
