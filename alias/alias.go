@@ -76,13 +76,13 @@ type Config struct {
 	// attribute have its name in FORMAT.md.
 	Names map[string]string
 
-	// CacheTTL is the longest time for which questions about a scope (All,
-	// Resolve and Match) are answered from memory. Each book gets up to a tenth
-	// less, so that processes that started together do not read again together.
-	// For CacheTTL after a write to a scope, this Store's reads of the scope's
-	// book are consistent, even with NoCache. Defaults to 5 minutes. A Store
-	// keeps the books of 1,000 scopes, and gives up the one that was read longest
-	// ago.
+	// CacheTTL is the longest time for which the book of a scope, which is all
+	// its phrases, stays in memory and answers All, Resolve and Match. Each book
+	// gets up to a tenth less, so that processes that started together do not read
+	// again together. For CacheTTL after a write to a scope, this Store's reads of
+	// the scope's book are consistent, even with NoCache. Defaults to 5 minutes. A
+	// Store keeps the books of 1,000 scopes, and gives up the one that was read
+	// longest ago.
 	CacheTTL time.Duration
 
 	// NoCache keeps books out of memory: every question about a scope and every

@@ -136,9 +136,9 @@
 // About 25 further events in the row add 1 WCU to each write; fewer if the weights
 // have many digits. So a month in which one key has 7,000 events costs some 280 WCU a
 // write in the end, and a million units in all; count it by day or hour, or with
-// [Store.AddUnkeyed], which records nothing. A refused write costs as much as one that succeeds. A write
-// that meets a transaction on the row, or another Region's write, is sent again,
-// up to 5 times, with pauses of at most 0.62 seconds in all: 1 request each.
+// [Store.AddUnkeyed], which records nothing. A refused write costs as much as one that
+// succeeds. A write that meets a transaction on the row, or another Region's write, is
+// sent again, up to 5 times, with pauses of at most 0.62 seconds in all: 1 request each.
 //
 // # IAM actions
 //

@@ -82,9 +82,9 @@ var errNoReason = errors.New("condition failed for no known reason")
 // the event was refunded meanwhile, OK is false and Refunded is true. If the event
 // was settled meanwhile, the answer is OK and Duplicate.
 //
-// A cap of 0 or a weight above the cap also gets a refusal, whatever the count is. But an event that
-// was granted earlier, under a higher cap, and not refunded still gets OK and
-// Duplicate.
+// A cap of 0 or a weight above the cap also gets a refusal, whatever the count is. But
+// an event that was granted earlier, under a higher cap, and not refunded still gets OK
+// and Duplicate.
 //
 // Errors: an [*event.InputError], also for a negative cap; [event.ErrTooOld] for an
 // event whose row may have expired; [ErrFull]; [*WeightError] for an event that

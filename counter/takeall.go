@@ -43,11 +43,11 @@ type TakeOf struct {
 // actions on one item. TakeAll sends the transaction again, up to 5 times, if it
 // meets another one on one of the rows, or DynamoDB has no capacity for a row.
 //
-// Errors: an [*event.InputError], whose Field is such as "items[1].Weight", for no
-// items, for more than 100, and as for Take; the errors of Take, of the first item
-// that has one. After an error of an item, this call has taken nothing, except that,
-// as for Take, an attempt that arrives late may take if there is room by then. After any
-// other error the outcome is open: make the same call again.
+// Errors: an [*event.InputError] for no items, for more than 100, and as for Take (its
+// Field is such as "items[1].Weight"); the errors of Take, of the first item that has
+// one. After an error of an item, this call has taken nothing, except that, as for Take,
+// an attempt that arrives late may take if there is room by then. After any other error
+// the outcome is open: make the same call again.
 //
 // Price: 1 request, 4 WCU. That is the price of two items: 2 WCU for each item
 // and KB of its row, also if it is refused. If some items hold already, the others

@@ -25,8 +25,8 @@ import (
 // If every action was done by an earlier try or is a Duplicate, nothing is left
 // to do. If only some actions were done, leave them out and send the others. If
 // the event was settled or refunded after an earlier try took effect, the action
-// no longer recognizes that try: the Grant is a Duplicate, or Refunded. So give
-// each other action of the transaction a condition that lets it happen only
+// no longer recognizes that try: the Grant is a Duplicate, or Refunded. So every
+// other action of the transaction needs a condition that lets it happen only
 // once.
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each

@@ -36,16 +36,18 @@ import (
 //     sectors the disk lost, looks the same.
 //   - Every other line that is not whole is damaged, even if only one byte in the
 //     last line is wrong. So is a line whose number is not its place in the file,
-//     because lines before it are missing or were moved. Then OpenServer returns an error and does not change the
-//     file. The error names the damaged line and the byte where the line begins.
+//     because lines before it are missing or were moved. Then OpenServer returns an
+//     error and does not change the file. The error names the damaged line and the
+//     byte where the line begins.
 //     If you truncate the file at that byte, it opens without the damaged line and
 //     the lines after it. Only whole lines that are missing at the end leave no
 //     trace.
 //
 // The first line names the format. OpenServer reads files of earlier formats,
-// whose lines have no numbers, and rewrites them in the present one. If only a part of it exists and nothing
-// follows, OpenServer begins the file anew. OpenServer returns an error if the
-// first line is damaged or names the format of a later version.
+// whose lines have no numbers, and rewrites them in the present one. If only a
+// part of the first line exists and nothing follows, OpenServer begins the file
+// anew. OpenServer returns an error if the first line is damaged or names the
+// format of a later version.
 //
 // If a write finds the disk full or failing, or the file moved or removed, the
 // server logs that, and answers that write and every later valid request with

@@ -8,10 +8,10 @@ import (
 )
 
 // An Effect is what a [Fault] does to a request. [LoseReply], [LoseRequest],
-// [Delay], [DelayReply], [Before], [After] and [Answer] work on every backend. [Throttle], [InternalError],
-// [Unavailable], [Conflict] and [Unprocessed] work only on a server of this
-// process: the server itself gives these answers, so clients of [Server.Handler]
-// also get them. Effects can be compared with ==.
+// [Delay], [DelayReply], [Before], [After] and [Answer] work on every backend.
+// [Throttle], [InternalError], [Unavailable], [Conflict] and [Unprocessed] work
+// only on a server of this process: the server itself gives these answers, so
+// clients of [Server.Handler] also get them. Effects can be compared with ==.
 type Effect interface {
 	fmt.Stringer
 	effect() fault.Effect

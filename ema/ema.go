@@ -33,8 +33,8 @@ type Config struct {
 	Prefix string
 
 	// Alpha is the weight of each value after the first, above 0 and at most 1.
-	// At 1 the average is the latest value. Defaults to 0.3. With it
-	// the latest two of many values have about half of the weight together.
+	// At 1 the average is the latest value. Defaults to 0.3: then the latest two of
+	// many values have about half of the weight together.
 	Alpha float64
 
 	// Now is the clock that sets updatedAt and decides which events are too far

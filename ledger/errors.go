@@ -7,9 +7,9 @@ import (
 )
 
 var (
-	// ErrFingerprintMismatch is returned by [Store.Claim], [Do] and [DoTx]: the key was
-	// claimed with another payload. Trying again cannot help: the sender reuses its
-	// ids, or the key has too few parts.
+	// ErrFingerprintMismatch is returned by [Store.Claim], [Do], [DoTx] and [Hold]: the
+	// key was claimed with another payload. Trying again cannot help: the sender reuses
+	// its ids, or the key has too few parts.
 	ErrFingerprintMismatch = errors.New("ledger: the key was claimed with another payload")
 
 	// ErrTooManyAttempts is returned by [Store.Claim], [Do] and [DoTx]: the key has
@@ -92,10 +92,10 @@ func (e *InProgressError) Error() string {
 	return fmt.Sprintf("ledger: in progress: %s holds the key for %v, or longer if it renews its lease", who, e.Wait)
 }
 
-// DoneError is returned by [Store.Claim] and [Operators.Reopen] for a key that is done,
-// and by [Store.Resume] and the calls and actions of a claim that was completed before;
-// by Complete and CompleteItem only with another result. [Do] and [DoTx] replay the
-// result instead.
+// DoneError means that the key is done. [Store.Claim], [Hold] and [Operators.Reopen]
+// return it. For a claim that was completed before, [Store.Resume] and the claim's own
+// calls and actions return it, too, but Complete and CompleteItem only if they were
+// given another result. [Do] and [DoTx] replay the result instead.
 type DoneError struct {
 	// Record is the key's row. Its Result is nil if the key has no result.
 	Record Record

@@ -19,14 +19,15 @@ const unlimited = 1 << 62
 // While another worker holds the key, Hold returns an [*InProgressError]; with
 // [Request.WaitUpTo], it waits first. It counts no attempts. A lock and a result need
 // different keys: for a key that has ended, Hold returns a [*DoneError] or a
-// [*PermanentError], and Do counts the crashes of earlier holders.
+// [*PermanentError], and Do counts the crashes of earlier holders as attempts.
 //
 // A worker that was stopped for longer than its lease cannot know that another has the
 // key. So put [Claim.CheckItem] into transactions, and make other writes conditional on
 // [Claim.Fence].
 //
-// If giving the key up fails, the work was done, and Hold returns that error, if the
-// work returned none: [ErrLeaseLost], if another worker took the key over.
+// If giving the key up fails, Hold returns that error, although the work was done:
+// [ErrLeaseLost] if another worker took the key over. If the work returned an error,
+// too, the error of Hold wraps both.
 //
 // Price: 2 requests, 2 WCU. Renewals cost as much as in [Do]. A refusal is 1 request, 1
 // WCU.

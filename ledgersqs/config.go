@@ -94,8 +94,8 @@ type Config struct {
 	// seconds.
 	Timeout time.Duration
 
-	// Batch is how many messages Run receives at once, up to 10. They are
-	// worked on one after the other, and their visibility runs meanwhile. Defaults to 1.
+	// Batch is how many messages Run receives at once, up to 10. They are worked on
+	// one after the other, and their visibility runs meanwhile. Defaults to 1.
 	Batch int
 
 	// Client and URL are the queue, for [Lambda]: with them, a message whose key is in

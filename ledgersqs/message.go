@@ -16,7 +16,7 @@ type Message struct {
 	System     map[string]string    `json:"attributes"`        // SQS's own, such as SentTimestamp
 }
 
-// Attribute is an attribute of a message's sender.
+// Attribute is a value that the sender gave a message beside its body.
 type Attribute struct {
 	String string `json:"stringValue"` // of a String or a Number
 	Binary []byte `json:"binaryValue"`

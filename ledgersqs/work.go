@@ -42,12 +42,13 @@ type returned struct {
 	wait time.Duration // until it should come again; 0 if nobody knows
 }
 
-// Run works on the messages of a queue, one after the other, until the context ends. Call
-// it several times to have several worked on side by side. Then it finishes the
-// messages in hand, within Config.Timeout, and returns nil; what fails meanwhile comes
-// again at once, for another process, or after the error's Wait. A request to SQS that fails is logged: a message
-// that was not deleted comes again, and its key is done. Run returns an
-// [*event.InputError] for bad input.
+// Run works on the messages of a queue, one after the other, until the context ends.
+// Then it finishes the messages in hand, within Config.Timeout, and returns nil. What
+// fails meanwhile comes again at once, for another process, or after the error's Wait.
+// To work on several messages side by side, call Run several times.
+//
+// A request to SQS that fails is logged. A message that could not be deleted comes
+// again, and its key is done. Run returns an [*event.InputError] for bad input.
 //
 // Price: 1 request to SQS for each Batch that is received, or for 20 seconds without a
 // message, and 1 for each message that is done or delayed; and the Handler's.

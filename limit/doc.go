@@ -26,7 +26,8 @@
 //		return
 //	}
 //
-// A refusal whose RetryAfter is 0 never has room: its Weight is above Burst. Answer 413.
+// A refusal whose RetryAfter is 0 never has room: a Weight is above Burst, or the event
+// was settled to nothing. Answer 413 to such a Weight.
 //
 // With Take.Wait a take waits for its turn, as for another system's API. [Store.Settle]
 // sets what was taken to its final weight, as of tokens that were estimated, while fewer

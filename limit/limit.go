@@ -62,16 +62,16 @@ type Config struct {
 	// names.
 	Names map[string]string
 
-	// Timeout bounds a call with all its tries. After it the call returns an error:
-	// whether a limit that cannot be asked lets through or not is the caller's to
-	// say. Defaults to 200 ms.
+	// Timeout bounds the requests of a call, with all its tries, but not the sleep of
+	// Take.Wait. After it the call returns an error. Then the caller decides whether
+	// to go on without an answer. Defaults to 200 ms.
 	Timeout time.Duration
 
 	// MaxWait is the longest Wait of a [Take], and the longest debt of a Settle above
-	// what was taken. All writers of a table must
-	// have the same MaxWait. What stands in a row more than a minute further ahead
-	// than Burst and MaxWait is the work of a wrong clock, or of a limit that was
-	// changed: the next Take replaces it. Defaults to 10 minutes; at most 366 days.
+	// what was taken. All writers of a table must have the same MaxWait. What stands
+	// in a row more than a minute further ahead than Burst and MaxWait is the work of a
+	// wrong clock, or of a limit that was changed: the next Take replaces it. Defaults
+	// to 10 minutes; at most 366 days.
 	MaxWait time.Duration
 }
 

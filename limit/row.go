@@ -163,15 +163,16 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 // limit together make them wait for Burst and Config.MaxWait at most; more is forgiven.
 //
 // Settle while fewer than 16 writes of the key have followed the take. After that it is
-// [ErrForgotten], and a debt is not counted. So if more than 15 calls of a key are under way
-// at a time, estimate high, or on ErrForgotten Take what was used beyond the estimate, with
-// Wait. A client that hangs up ends its context: settle with [context.WithoutCancel].
+// [ErrForgotten], and a debt is not counted. So if more than 15 calls of a key are under
+// way at a time, estimate high, or on ErrForgotten Take what was used beyond the
+// estimate, with Wait. A client that hangs up ends its context: settle with
+// [context.WithoutCancel].
 //
 // The answer is Created or, if the event was settled to the same weights before,
 // Duplicate.
 //
-// Errors: an [*event.InputError]; [ErrSettled]; [ErrForgotten]; [ErrContended]; the API's error,
-// after which it is safe to call again.
+// Errors: an [*event.InputError]; [ErrSettled]; [ErrForgotten]; [ErrContended]; the
+// API's error, after which it is safe to call again.
 //
 // Price: 1 request, 1 WCU. A debt needs a second request if the key is not busy.
 func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.Outcome, error) {

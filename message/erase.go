@@ -39,9 +39,9 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 // EraseActor reads the index, which lags behind the table, normally by less than
 // a second. So it may miss a message that was saved just now. A row that it finds
 // and that is another actor's by now stays. Call EraseActor until it returns 0, and
-// once more after a while. Rows of an older system
-// without a timestamp are not in the index. Messages of other actors stay, even
-// if their data or text names the actor.
+// once more after a while. Rows of an older system without a timestamp are not in
+// the index. Messages of other actors stay, even if their data or text names the
+// actor.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. That is the price for one message with its
 // entry in the index. To read the rows, each page of 1 MB costs 1 request, and 0.5

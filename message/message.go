@@ -45,8 +45,8 @@ type Message struct {
 	// it. A value is a string, a bool, any of Go's integers and floats, or an
 	// attributevalue.Number. Numbers are read back as attributevalue.Number,
 	// which keeps all 38 digits; record.ReadData reads the values with their
-	// types. Data has at most 32 entries and 4 KB; a name
-	// has 1 to 255 bytes. Data without entries is read back as nil.
+	// types. Data has at most 32 entries and 4 KB; a name has 1 to 255 bytes. Data
+	// without entries is read back as nil.
 	Data map[string]any
 
 	// CreatedAt is when the message was saved. Save sets it in the row and

@@ -26,8 +26,7 @@ type Range struct {
 	To time.Time
 
 	// Match filters the messages; its Actor must be empty in a query for an actor.
-	// The messages that it leaves out are still
-	// read and paid for.
+	// The messages that it leaves out are still read and paid for.
 	Match Match
 
 	// NewestFirst lists the newest messages first.

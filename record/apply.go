@@ -42,11 +42,11 @@ type Apply struct {
 	Next      Next
 
 	// Add is for an exact [Kind], in place of Next: what the event adds to sums in
-	// the row, by their attributes, which Kind.Attributes must name. A negative
-	// number takes away, and 0 is bad input. A sum that does not exist counts as 0.
-	// Add needs no read, and writers of one row do not lose races to each other.
-	// The numbers are at most 1,000,000,000,000,000, in either direction. The
-	// event's row remembers them: see [*AddError].
+	// the row, by their attributes, which Kind.Attributes must name. Each number is
+	// from -1E15 to 1E15: a negative one takes away, and 0 is bad input. A sum that
+	// does not exist counts as 0. Add needs no read, and writers of one row do not
+	// lose races to each other. The event's row remembers the numbers: see
+	// [*AddError].
 	Add map[string]int64
 
 	// AtLeast is the least that a sum in Add may become. If it would become less,
@@ -140,7 +140,7 @@ func (w *writing[T]) check(partition, sort string) error {
 	case !w.kind.exact() && w.add != nil:
 		return event.BadInput(pkg, "Add", "must not be set if the Kind has no Retention: use Next")
 	case w.next == nil && w.add == nil:
-		return event.BadInput(pkg, "Next", "must not be nil; an exact Kind may have Add instead")
+		return event.BadInput(pkg, "Next", "must not be nil, unless the Kind has a Retention and Add says what to add to which attribute")
 	}
 
 	if w.add == nil && len(w.atLeast) > 0 {

@@ -32,8 +32,8 @@ type ApplyAll struct {
 // [*event.InputError]. Otherwise, if some events have no outcome, the error is an
 // [*event.LeftoverError]. It names each such event by its index and gives the
 // reason: bad input, [event.ErrTooOld], an [*AddError], [ErrContended], or another
-// error that ended the call. All other events are counted. If a write took effect and its
-// reply was lost, its events may be leftovers although they are counted. So call
+// error that ended the call. All other events are counted. If a write took effect and
+// its reply was lost, its events may be leftovers although they are counted. So call
 // ApplyAll again with the leftovers: each event counts once.
 //
 // A row remembers its 32 latest events. ApplyAll counts no event in a write

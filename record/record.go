@@ -19,8 +19,8 @@ import (
 )
 
 // API has the methods of *dynamodb.Client that the package calls. TransactWriteItems
-// is for an exact [Kind] only. Packages counter, ema, limit and
-// pattern take the same API.
+// is for an exact [Kind] only. Packages counter, ema, limit and pattern take the same
+// API.
 type API interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
@@ -77,8 +77,8 @@ type Kind[T any] struct {
 	// Retention, if it is set, makes the Kind exact: each event counts once,
 	// however late and in whatever order it is delivered, until Retention after
 	// it happened. An exact Kind is for values that behave like money. It needs a
-	// Count. 0 is for averages and habits, for
-	// which the 32 latest events of a row are enough.
+	// Count. 0 is for averages and habits, for which the 32 latest events of a row are
+	// enough.
 	//
 	// All writers of a row must have the same Retention. After a change to a
 	// longer one, an event counts again if it is delivered when its row has

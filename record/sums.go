@@ -44,13 +44,13 @@ func (w *writing[T]) checkSums(partition, sort string) error {
 				return event.BadInput(pkg, "Add", fmt.Sprintf("must not add to %q, which is not one of Kind.Attributes", attribute))
 			}
 			if n == 0 || n < -mostSum || n > mostSum {
-				return event.BadInput(pkg, "Add", "must have numbers of at most 1E15 in either direction, and none that is 0")
+				return event.BadInput(pkg, "Add", "must give each attribute a number from -1E15 to 1E15, other than 0")
 			}
 		}
 
 		for attribute, least := range w.atLeast {
 			if _, added := sums[attribute]; !added || least < -mostSum || least > mostSum {
-				return event.BadInput(pkg, "AtLeast", "must only have attributes of Add, and numbers of at most 1E15")
+				return event.BadInput(pkg, "AtLeast", "must have only attributes of Add, each with a number from -1E15 to 1E15")
 			}
 		}
 	}

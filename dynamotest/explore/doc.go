@@ -1,5 +1,5 @@
 // Package explore runs every order of the requests of a few callers, with every fault
-// within budgets, and shows the shortest way to a failure.
+// within budgets, and shows a failure that takes as few faults and changes as possible.
 //
 // A test gives a seeded server, callers, and what must hold. This one finds that two
 // callers who read a count and write it back lose an increment:
@@ -90,11 +90,13 @@
 // # Reduction and order
 //
 // A state that was seen is not explored again. It consists of the tables and the tokens
-// of transactions, the requests and replies that each caller has heard and when, the open
-// and the late requests, the clocks, the budgets used, the notes and the effects. Schedules
-// run in the order of what they cost: a fault, a move of time, a change of callers
-// while the first could go on, or another order of a caller's goroutines costs one. So the first failure
-// has few of these. A search is the same on every machine unless Config.Within ends it.
+// of transactions, the requests and replies that each caller has heard and when, the
+// open and the late requests, the clocks, the budgets used, the notes and the effects.
+//
+// Schedules run in the order of what they cost: a fault, a move of time, a change of
+// callers while the first could go on, or another order of a caller's goroutines costs
+// one. So the first failure has few of these. A search is the same on every machine
+// unless Config.Within ends it.
 //
 // If Config.Schedules or Config.Within ends the search, the [Report] says how many
 // schedules are left, and Config.Samples random schedules run: callers go on by random

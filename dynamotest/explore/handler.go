@@ -44,8 +44,9 @@ type Deliveries[M any] struct {
 	// serial order. All others may be repeated.
 	Once []string
 
-	// AtMostOnce names effects that must not happen more often either, and may be
-	// missing: one for each fault or move of time in the schedule.
+	// AtMostOnce names effects that must not happen more often than in a serial order,
+	// either, but may happen less often: once less for each fault or move of time in
+	// the schedule.
 	AtMostOnce []string
 
 	// End declares what else must hold when all messages are handled. May be nil.

@@ -1,7 +1,7 @@
 // Package points is an example of an own record whose values behave like money: the
 // points of a shop's customers. Each order earns its points once and each purchase
-// spends them once, however late and in whatever order they are delivered, and no
-// balance goes below 0. docs/points.md shows it.
+// spends them once, in whatever order they are delivered, for 90 days after they
+// happened (Retention). No balance goes below 0. docs/points.md shows it.
 //
 // # IAM actions
 //

@@ -35,22 +35,26 @@
 // by. To make the header optional, call the handler itself for requests without it.
 //
 // Put authentication and limits of requests before this handler, or their answers are
-// stored. A replay costs a request of such a limit, too. Each 5xx, crash and panic uses up
-// an attempt, 5 by default, and then the answer is 500; other answers that are not stored
-// do not. For a provider that may be down for long, raise ledger.Config.MaxAttempts. A key is forgotten after the Retention of the ledger: tell your clients.
+// stored. A replay costs a request of such a limit, too.
+//
+// Each 5xx, crash and panic uses up an attempt, 5 by default, and then the answer is
+// 500. Other answers that are not stored do not use up attempts. For a provider that
+// may be down for long, raise ledger.Config.MaxAttempts. A key is forgotten after the
+// Retention of the ledger: tell your clients.
 //
 // # What is stored
 //
 // The status, the body, and the headers Content-Type, Content-Encoding,
 // Content-Location, ETag, Location and those of Config.Headers, as the result of the
-// key caller:HTTP:key in the ledger, {"status":201,"header":{…},"body":"base64…"}. Base64
-// makes a body a third larger, so a ledger.Config.MaxResult of 16 KB stores some 11 KB.
+// key caller:HTTP:key in the ledger, {"status":201,"header":{…},"body":"base64…"}.
+// Base64 makes a body a third larger, so a ledger.Config.MaxResult of 16 KB stores some
+// 11 KB.
 // The answer to an error of the moment is not stored: see Config.Keep.
 //
 // The caller is the first part of the key, so that a person can be erased: list the
 // person's keys with [ledger.Operators.List], whose Filter.Prefix is ledger.Key(caller),
-// and give each to [ledger.Store.Erase]. Let the caller be an opaque id, because the key stays until the
-// row expires.
+// and give each to [ledger.Store.Erase]. Let the caller be an opaque id, because the key
+// stays until the row expires.
 //
 // # IAM actions
 //
