@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -15,7 +17,10 @@ import (
 
 // created returns a log whose table exists, on a server in this process.
 func created(ctx context.Context) *activity.Store {
-	db := dynamotest.NewServer(nil).Client()
+	return createdOn(ctx, dynamotest.NewServer(nil).Client())
+}
+
+func createdOn(ctx context.Context, db *dynamodb.Client) *activity.Store {
 	acts, err := activity.New(db, "shop-activities", nil)
 	if err != nil {
 		panic(err)

@@ -264,3 +264,23 @@ func ExampleStore_Resolve() {
 	// "shoes" true <nil>
 	// "" false <nil>
 }
+
+// A customer leaves. What the customer taught stays.
+func ExampleStore_Disown() {
+	ctx, book := context.Background(), exampleBook()
+	no := alias.Correct{Scope: "shop-7", Phrase: "coat", Name: "coats", Event: said(10, "8"), Actor: "42"}
+	fmt.Println(book.Correct(ctx, no))
+
+	fmt.Println(book.Disown(ctx, "shop-7", "42"))
+	a, _, err := book.Resolve(ctx, "shop-7", "coat")
+	fmt.Printf("%s %q %v\n", a.Name, a.LearnedFrom, err)
+	// Output:
+	// created <nil>
+	// 1 <nil>
+	// coats "" <nil>
+}
+
+func ExampleStore_Erase() {
+	fmt.Println(exampleBook().Erase(context.Background(), "shop-7")) // until it returns 0
+	// Output: 5 <nil>
+}

@@ -198,6 +198,14 @@ func ExampleStore_Get() {
 	// 0 <nil>
 }
 
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	limits := exampleStore(ctx)
+	must(limits.AddUnkeyed(ctx, counter.AddUnkeyed{Key: "ann", At: sentAt, Weight: 5}))
+	fmt.Println(limits.Erase(ctx, "ann")) // until it returns 0
+	// Output: 1 <nil>
+}
+
 // sentAt is when the messages of the examples were sent; the examples' clock
 // is five seconds on.
 var sentAt = time.Date(2026, 3, 29, 10, 30, 0, 0, time.UTC)

@@ -27,7 +27,7 @@ func place(ctx context.Context, db *dynamodb.Client, limits *counter.Store, id s
 		}
 	}
 	order := &types.Put{
-		TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}},
+		TableName: aws.String("orders"), Item: orderKey(id),
 		ConditionExpression: aws.String("attribute_not_exists(id)"),
 	}
 	for {
@@ -99,4 +99,43 @@ func ExampleStore_TakeItem() {
 	// 43 refused: 2 of 2 used <nil>
 	// ann 2 <nil>
 	// all customers 2 <nil>
+}
+
+// A job took 10 units before it ran, and needed 7. The transaction that stores its
+// result settles that.
+func ExampleStore_AdjustItem() {
+	ctx := context.Background()
+	db, limits := exampleTables(ctx)
+	job := must(event.New(sentAt, "jobs", "acme", "7001"))
+	must(limits.Take(ctx, counter.Take{Key: "acme", Event: job, Weight: 10, Cap: 50}))
+
+	settle := must(limits.AdjustItem(counter.Adjust{Key: "acme", Event: job, From: 10, To: 7, Cap: 50}))
+	result := types.TransactWriteItem{Put: &types.Put{TableName: aws.String("orders"), Item: orderKey("7001")}}
+	_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{settle.Item, result}})
+	fmt.Println(settle.Committed().OK, err) // if it is cancelled, settle.Outcome says why
+	fmt.Println(must(limits.Get(ctx, "acme", sentAt)).Used)
+	// Output:
+	// true <nil>
+	// 7
+}
+
+// An order is deleted, and does not count against the limit any more.
+func ExampleStore_RefundItem() {
+	ctx := context.Background()
+	db, limits := exampleTables(ctx)
+	ev := must(event.New(sentAt, "shop", "41"))
+	must(place(ctx, db, limits, "41", []counter.Take{{Key: "ann", Event: ev, Weight: 1, Cap: 5}}))
+
+	refund := must(limits.RefundItem(counter.Refund{Key: "ann", Event: ev, Weight: 1}))
+	order := types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String("orders"), Key: orderKey("41")}}
+	_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{refund.Item, order}})
+	fmt.Println(refund.Committed().Outcome, err) // if it is cancelled, refund.Outcome says why
+	fmt.Println(must(limits.Get(ctx, "ann", sentAt)).Used)
+	// Output:
+	// created <nil>
+	// 0
+}
+
+func orderKey(id string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -211,4 +212,14 @@ func ExampleServer_LoadItems() {
 	index, err := srv.Client().Scan(ctx, &dynamodb.ScanInput{TableName: aws.String("orders"), IndexName: aws.String("by-day")})
 	fmt.Println(index.Count, err)
 	// Output: 1 <nil>
+}
+
+// Each test gets a copy of a server that was filled once.
+func ExampleUse() {
+	ctx := context.Background()
+	filled := seeded(ctx, 1000)
+	t := new(testing.T) // that of the test
+	db := dynamotest.Use(t, filled.Fork())
+	fmt.Println(put(ctx, db.Client(), "orders", order("bo", 1)), len(db.Items("orders")))
+	// Output: <nil> 1001
 }

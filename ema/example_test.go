@@ -101,3 +101,13 @@ func ExampleStore_All() {
 	// parcel 5.0 of 1
 	// sofa 3.0 of 2
 }
+
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	minutes := create(ctx, nil)
+	if _, err := minutes.Observe(ctx, ema.Observe{Subject: "42", Metric: "sofa", Event: delivered(1), Value: 5}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(minutes.Erase(ctx, "42")) // until it returns 0
+	// Output: 1 <nil>
+}

@@ -109,3 +109,35 @@ func operators(cfg *ledger.Config) *ledger.Operators {
 	check(err)
 	return ops
 }
+
+// A worker died after it had marked the key, and before it did the work.
+func ExampleOperators_Forget() {
+	ctx := context.Background()
+	seen := operators(nil)
+	_, err := seen.MarkSeen(ctx, "SHOP:1001")
+	check(err)
+
+	r, _, err := seen.Get(ctx, "SHOP:1001")
+	check(err)
+	fmt.Println(r.State, seen.Forget(ctx, r))
+	fmt.Println(seen.MarkSeen(ctx, "SHOP:1001")) // the next delivery
+	// Output:
+	// done <nil>
+	// created <nil>
+}
+
+// A result is personal, and is erased. A redelivery is still a duplicate.
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	_, seen := open(nil)
+	c, err := seen.Claim(ctx, ledger.Request{Key: "ORDER:17"})
+	check(err)
+	check(c.Complete(ctx, "a receipt for Ann"))
+
+	fmt.Println(seen.Erase(ctx, "ORDER:17"))
+	r, _, err := seen.Get(ctx, "ORDER:17")
+	fmt.Printf("%s %q %v\n", r.State, r.Result, err)
+	// Output:
+	// <nil>
+	// done "" <nil>
+}

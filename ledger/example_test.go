@@ -285,3 +285,32 @@ func ExampleStore_MarkItem() {
 	// added
 	// duplicate <nil>
 }
+
+// The order and the end of its claim are one transaction.
+func ExampleClaim_CompleteItem() {
+	ctx := context.Background()
+	db, seen := open(nil)
+	check(schema.Create(ctx, db, schema.Table{Name: "orders", Key: schema.Key{Partition: schema.String("id")}}))
+	c, err := seen.Claim(ctx, ledger.Request{Key: "ORDER:17"})
+	check(err)
+	done, err := c.CompleteItem("accepted")
+	check(err)
+	order := &types.Put{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "17"}}}
+	_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{done.Item, {Put: order}}})
+	fmt.Println(done.Committed(), err) // if it is cancelled, done.Outcome says why
+	r, _, err := seen.Get(ctx, "ORDER:17")
+	fmt.Println(r.State, string(r.Result), err)
+	// Output:
+	// created <nil>
+	// done "accepted" <nil>
+}
+
+// Before an effect that cannot be undone: can the longest result be stored?
+func ExampleClaim_Check() {
+	ctx := context.Background()
+	_, seen := open(&ledger.Config{MaxResult: 1 << 10})
+	c, err := seen.Claim(ctx, ledger.Request{Key: "EXPORT:17"})
+	check(err)
+	fmt.Println(c.Check(make([]int, 500)), c.Check(make([]int, 1000)))
+	// Output: <nil> ledger: result must be at most 1024 bytes of JSON (Config.MaxResult), is 2001
+}

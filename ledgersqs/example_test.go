@@ -16,10 +16,7 @@ import (
 
 // shipping is the work of an order.
 func shipping(ctx context.Context) ledgersqs.Handler {
-	db := dynamotest.NewServer(nil).Client() // or dynamodb.NewFromConfig
-	seen, err := ledger.New(db, "seen", nil)
-	check(err)
-	check(schema.Create(ctx, db, seen.Table()))
+	seen := ledgerOf(ctx)
 	key := func(m ledgersqs.Message) (string, error) { return ledger.Key("ORDER", m.Attributes["order"].String) }
 	return ledgersqs.Once(seen, key, func(_ context.Context, m ledgersqs.Message, c *ledger.Claim) error {
 		if strings.HasPrefix(m.Body, "x") {
@@ -28,6 +25,14 @@ func shipping(ctx context.Context) ledgersqs.Handler {
 		fmt.Println("ship", m.Body)
 		return nil
 	})
+}
+
+func ledgerOf(ctx context.Context) *ledger.Store {
+	db := dynamotest.NewServer(nil).Client() // or dynamodb.NewFromConfig
+	seen, err := ledger.New(db, "seen", nil)
+	check(err)
+	check(schema.Create(ctx, db, seen.Table()))
+	return seen
 }
 
 func check(err error) {
@@ -75,4 +80,26 @@ func ExampleLambda() {
 	// Output:
 	// ship lamp
 	// 0 stay, <nil>
+}
+
+// A task that starts now and then. Its handler refuses an order that comes again with
+// another body.
+func ExamplePoll() {
+	ctx := context.Background()
+	seen := ledgerOf(ctx)
+	handle := func(ctx context.Context, m ledgersqs.Message) error {
+		req := ledger.Request{Key: "ORDER:" + m.Group(), Payload: []byte(m.Body), Lease: ledgersqs.Lease(ctx)}
+		_, err := ledger.Do(ctx, seen, req, func(context.Context, *ledger.Claim) (string, error) {
+			fmt.Println("ship", m.Body, "at delivery", m.Receives())
+			return "shipped", nil
+		})
+		return err
+	}
+	queue := newFake()
+	queue.send("7 lamps", "7 vases") // both of the group 7
+	fmt.Println(ledgersqs.Poll(ctx, queue, url, handle, &ledgersqs.Config{Refused: refused, Batch: 10}))
+	// Output:
+	// ship 7 lamps at delivery 1
+	// for people: 7 vases because of ledger: the key was claimed with another payload
+	// <nil>
 }

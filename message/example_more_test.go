@@ -102,3 +102,27 @@ func ExampleStore_EraseActor() {
 	// 2 <nil>
 	// 0 <nil>
 }
+
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	_, msgs := indexedStore(ctx)
+	fmt.Println(msgs.Erase(ctx, "ticket-9")) // until it returns 0
+	// Output: 2 <nil>
+}
+
+// Anna is erased, and a message of Bo quotes her as it was received.
+func ExampleStore_DropRaw() {
+	ctx := context.Background()
+	_, msgs := indexedStore(ctx)
+	at := time.Date(2026, 3, 29, 10, 33, 0, 0, time.UTC)
+	quote := message.Message{Scope: "ticket-9", Seq: 44, Actor: "bo", Text: "it is black", Raw: "it is black\n> Anna: which colour?", At: at}
+	fmt.Println(msgs.Save(ctx, quote))
+
+	fmt.Println(msgs.DropRaw(ctx, "ticket-9", 44))
+	m, _, err := msgs.Get(ctx, "ticket-9", 44)
+	fmt.Printf("%q %q %v\n", m.Text, m.Raw, err)
+	// Output:
+	// created <nil>
+	// <nil>
+	// "it is black" "" <nil>
+}

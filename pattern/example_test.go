@@ -141,3 +141,10 @@ func ExampleStore_All() {
 	// order 2 Wednesday
 	// return 1 Saturday
 }
+
+func ExampleStore_Erase() {
+	ctx := context.Background()
+	habits := learn(ctx, "order", "2025-03-16 19:10", "2025-03-19 20:05")
+	fmt.Println(habits.Erase(ctx, "shop-7", "42")) // until it returns 0
+	// Output: 1 <nil>
+}

@@ -7,6 +7,10 @@ import (
 	"log"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/record"
@@ -21,7 +25,10 @@ func points(row record.Item) (int64, error) {
 
 // create makes the table of a kind of rows on a server of its own.
 func create[T any](ctx context.Context, kind record.Kind[T]) *record.Rows[T] {
-	db := dynamotest.NewServer(nil).Client() // a *dynamodb.Client
+	return createOn(ctx, dynamotest.NewServer(nil).Client(), kind)
+}
+
+func createOn[T any](ctx context.Context, db *dynamodb.Client, kind record.Kind[T]) *record.Rows[T] {
 	rows, err := record.New(db, "shop", kind, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -150,4 +157,77 @@ func ExampleRows_Set() {
 	// reversed created false
 	// settled no outcome true
 	// reversed true <nil>
+}
+
+// A coupon and the points that it costs are written together, or not at all. A
+// customer may owe 30 points.
+func ExampleRows_ApplyItem() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client()
+	rows := createOn(ctx, db, record.Kind[int64]{
+		Package: "points", Type: "POINTS", Count: "events", Attributes: []string{"points"}, Retention: 20 * 365 * 24 * time.Hour, Decode: points,
+	})
+	for _, id := range []int{1, 1, 2} { // the first is delivered twice
+		spend, err := rows.ApplyItem(ctx, record.Apply{
+			Partition: record.Key("POINTS", "ann"), Sort: "points", Event: ordered(id),
+			Add: map[string]int64{"points": -20}, AtLeast: map[string]int64{"points": -30},
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		coupon := types.TransactWriteItem{Put: &types.Put{TableName: aws.String("shop"), Item: record.Item{
+			"pk": record.Text(record.Key("COUPON", "ann")), "sk": record.Text(fmt.Sprint(id)),
+		}}}
+		_, err = db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: append(spend.Items, coupon)})
+		if cancelled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+			fmt.Println(spend.Outcome(cancelled.CancellationReasons[:len(spend.Items)]))
+			continue
+		}
+		fmt.Println(spend.Committed(), err)
+	}
+	// Output:
+	// created <nil>
+	// duplicate <nil>
+	// no outcome points: ApplyItem on table shop: record: points is -20, and would become less than -30
+}
+
+// inTwoShops are Ann's points, a row for each shop.
+func inTwoShops(ctx context.Context) *record.Rows[int64] {
+	rows := create(ctx, record.Kind[int64]{Package: "points", Type: "POINTS", Attributes: []string{"points"}, Decode: points})
+	for i, shop := range []string{"Lund", "Malmö"} {
+		set := record.Set{Partition: record.Key("POINTS", "ann"), Sort: shop, Event: ordered(i), Values: record.Item{"points": record.Int(10)}}
+		if _, err := rows.Set(ctx, set); err != nil {
+			log.Fatal(err)
+		}
+	}
+	return rows
+}
+
+func ExampleRows_All() {
+	ctx := context.Background()
+	fmt.Println(inTwoShops(ctx).All(ctx, record.Key("POINTS", "ann")))
+	// Output: [10 10] <nil>
+}
+
+func ExampleRows_Erase() {
+	ctx := context.Background()
+	fmt.Println(inTwoShops(ctx).Erase(ctx, record.Key("POINTS", "ann"))) // until it returns 0
+	// Output: 2 <nil>
+}
+
+func ExampleKey() {
+	fmt.Println(record.Key("RATING", "42"), record.Key("RATING", "4#2", "50%"))
+	// Output: RATING#42 RATING#4%232#50%25
+}
+
+// The Data of an activity or a message. Fields of a row are read in the same way.
+func ExampleReadData() {
+	f := record.ReadData(map[string]any{"to": "Lund", "cents": 1250, "kilos": 0.4, "gift": true})
+	fmt.Println(f.Text("to"), f.Int("cents"), f.Float("kilos"), f.Bool("gift"), f.Err())
+	fmt.Printf("%q %t\n", f.Text("note"), f.Has("note"))
+	fmt.Println(f.Int("to"), f.Err())
+	// Output:
+	// Lund 1250 0.4 true <nil>
+	// "" false
+	// 0 attribute to is not a number
 }

@@ -2,15 +2,21 @@ package schema_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // orders is a store of a service's own.
@@ -250,4 +256,25 @@ func TestAccounts(t *testing.T) {
 	if text, err := json.Marshal(doc.Statement[0].Resource); err != nil || string(text) != `[{"Fn::Sub":"arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/log"}]` {
 		t.Errorf("In changed the policy it is of: %s, %v", text, err)
 	}
+}
+
+// The rights of a service, by the calls that it makes, and those of its operators.
+func ExampleOnly() {
+	db := dynamotest.NewServer(nil).Client()
+	limits, err1 := counter.New(db, "limits", tzclock.UTC, nil)
+	seen, err2 := ledger.New(db, "seen", nil)
+	service, err3 := schema.Policy(schema.Only(limits, "Take"), schema.Only(seen, "Do"))
+	operators, err4 := schema.OperatorPolicy(limits, seen)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range slices.Concat(service.Statement, operators.Statement) {
+		_, table, _ := strings.Cut(string(s.Resource[0]), ":table/")
+		fmt.Println(table, s.Action)
+	}
+	// Output:
+	// limits [dynamodb:UpdateItem]
+	// seen [dynamodb:GetItem dynamodb:UpdateItem]
+	// limits [dynamodb:BatchWriteItem dynamodb:Query]
+	// seen [dynamodb:DeleteItem dynamodb:GetItem dynamodb:Scan dynamodb:UpdateItem]
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -38,6 +39,18 @@ func ExampleCreate() {
 	}
 	fmt.Println(schema.Verify(ctx, db, orders))
 	// Output: <nil>
+}
+
+// A program that makes its tables itself.
+func ExampleTable_TTLInput() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client()
+	orders := schema.Table{Name: "orders", Key: schema.Key{Partition: schema.String("id")}, TTL: "expiresAt"}
+	_, err1 := db.CreateTable(ctx, orders.Input())
+	err2 := dynamodb.NewTableExistsWaiter(db).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &orders.Name}, time.Minute)
+	_, err3 := db.UpdateTimeToLive(ctx, orders.TTLInput()) // nil for a table without a TTL
+	fmt.Println(errors.Join(err1, err2, err3), schema.Verify(ctx, db, orders))
+	// Output: <nil> <nil>
 }
 
 func ExampleMerge() {

@@ -1,6 +1,7 @@
 package tzclock_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -130,4 +131,16 @@ func ExampleQuiet_Begins() {
 	begins, _ := quiet.Begins(tzclock.Stockholm, now)
 	fmt.Println(begins.Sub(now))
 	// Output: 8h0m0s
+}
+
+// Zones, quiet hours and times of day are text in JSON, and in what people see.
+func ExampleZone_UnmarshalText() {
+	var shop struct {
+		Zone  tzclock.Zone
+		Quiet tzclock.Quiet
+		Opens tzclock.TimeOfDay
+	}
+	err := json.Unmarshal([]byte(`{"Zone": "Europe/Stockholm", "Quiet": "22:00-07:00", "Opens": "09:30"}`), &shop)
+	fmt.Println(shop.Zone, shop.Quiet.String(), shop.Opens, err)
+	// Output: Europe/Stockholm 22:00-07:00 09:30 <nil>
 }

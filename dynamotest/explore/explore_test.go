@@ -17,15 +17,16 @@ import (
 // seeded returns a server with the table, and rows in it.
 func seeded(t *testing.T, rows ...row) *dynamotest.Server {
 	t.Helper()
+	ctx := context.Background() // an example's t has no context
 	s := dynamotest.NewServer(nil)
-	_, err := s.Client().CreateTable(t.Context(), &dynamodb.CreateTableInput{
+	_, err := s.Client().CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName: aws.String("counts"), BillingMode: types.BillingModePayPerRequest,
 		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("pk"), KeyType: types.KeyTypeHash}},
 		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("pk"), AttributeType: types.ScalarAttributeTypeS}},
 	})
 	for _, r := range rows {
 		if err == nil {
-			_, err = s.Client().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("counts"), Item: r})
+			_, err = s.Client().PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("counts"), Item: r})
 		}
 	}
 	if err != nil {

@@ -2,12 +2,15 @@ package httpkey_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ledger"
@@ -76,4 +79,30 @@ func ExampleKeys_Handler() {
 	// charge 1001
 	// 201 replayed: false
 	// 201 replayed: true
+}
+
+// The order and the answer to its request are one transaction.
+func ExampleAdd() {
+	ctx := context.Background()
+	db := dynamotest.NewServer(nil).Client()
+	answers, err1 := ledger.New(db, "answers", nil)
+	keys, err2 := httpkey.New(answers, func(*http.Request) string { return "customer-17" }, nil)
+	err3 := schema.Create(ctx, db, answers.Table(), schema.Table{Name: "orders", Key: schema.Key{Partition: schema.String("id")}})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		panic(err)
+	}
+	handler := keys.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		order := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: r.FormValue("number")}}
+		if err := httpkey.Add(r.Context(), types.TransactWriteItem{Put: &types.Put{TableName: aws.String("orders"), Item: order}}); err != nil {
+			http.Error(w, "try again", http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusCreated)
+	}))
+	r := httptest.NewRequest(http.MethodPost, "/orders?number=42", strings.NewReader("lamp"))
+	r.Header.Set("Idempotency-Key", `"order-42"`)
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	fmt.Println(w.Code)
+	// Output: 201
 }
