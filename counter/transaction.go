@@ -44,8 +44,9 @@ func (s *Store) takeAction(w keyed, in *dynamodb.UpdateItemInput, most int64) *r
 	return action(s, w, in, w.committed(most), refused)
 }
 
-// AdjustItem returns the Adjust as an action of a transaction, as TakeItem does. So
-// one transaction can settle a hold and do the write for which the hold was taken.
+// AdjustItem returns the Adjust as an action of a transaction, as TakeItem does: when
+// it is committed, Used is [Unknown]. So one transaction can settle a hold and do the
+// write for which the hold was taken.
 //
 // DynamoDB refuses two actions on one item, so a Take and the Adjust of the same
 // event cannot be in one transaction: use a TakeItem with the final weight

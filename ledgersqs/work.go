@@ -68,7 +68,7 @@ func Run(ctx context.Context, client API, url string, handle Handler, cfg *Confi
 
 // Poll receives messages once, for which it waits 20 seconds at most, and works on them
 // as Run does. It is for a task that starts now and then. It returns the error of the
-// receive, or an [*event.InputError] for bad input.
+// receive, also when the context ends, or an [*event.InputError] for bad input.
 //
 // Price: that of Run, for one Batch.
 func Poll(ctx context.Context, client API, url string, handle Handler, cfg *Config) error {

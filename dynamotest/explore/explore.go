@@ -115,7 +115,8 @@ func (s *Schedule) Caller(called string, run func(ctx context.Context, p *Proces
 	s.callers = append(s.callers, &caller{name: called, index: len(s.callers), run: run})
 }
 
-// Always declares what must hold after each request that took effect.
+// Always declares what must hold after each request that changed a table, each effect of
+// [Process.Do] and each deletion by TTL.
 func (s *Schedule) Always(check func(*View) error) { s.always = check }
 
 // End declares what must hold when all callers have returned.

@@ -76,7 +76,8 @@ func Handler[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 }
 
 // Explore is like [Handler], but returns what it found without failing the test. Bad
-// arguments, such as no messages, fail the test all the same.
+// arguments, such as no messages, and a handler that returns an error although nothing
+// disturbs it fail the test all the same.
 func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Process) func(context.Context, M) error) Report {
 	t.Helper()
 	setDefault(&d.Visibility, 30*time.Second)
