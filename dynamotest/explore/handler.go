@@ -35,9 +35,9 @@ type Deliveries[M any] struct {
 	// visibility ends too early.
 	Twice bool
 
-	// Ignore names attributes that are not compared, such as the time of a write, nor is
-	// a row that has no others. Here and below a star at the end of a name stands for any
-	// text.
+	// Ignore names attributes that are not compared, such as the time of a write. A row
+	// that has no others is not compared. Here and below a star at the end of a name
+	// stands for any text.
 	Ignore []string
 
 	// Once names the effects of Process.Do that must not happen more often than in a
