@@ -49,7 +49,6 @@ type Claim struct {
 
 	mu    sync.Mutex // guards what follows
 	lease time.Time
-	lapse *time.Timer // runs while Do works, until the lease is over
 
 	reasons []types.CancellationReason // of DoTx's last transaction
 
@@ -78,18 +77,12 @@ func (c *Claim) LeaseUntil() time.Time {
 	return c.lease
 }
 
-// hold keeps the later lease, because renewals may be answered in any order. A
-// renewal that moved nothing leaves the timer alone: others count on the lease in
-// the row.
+// hold keeps the later lease, because renewals may be answered in any order.
 func (c *Claim) hold(lease time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !lease.After(c.lease) {
-		return
-	}
-	c.lease = lease
-	if c.lapse != nil {
-		c.lapse.Reset(c.until(lease))
+	if lease.After(c.lease) {
+		c.lease = lease
 	}
 }
 

@@ -132,7 +132,6 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 // claim, and ends the work when the lease is lost: taken over, or not renewed
 // in time.
 func (c *Claim) beat(ctx context.Context, lose func()) {
-	defer c.onLapse(lose)()
 	pause := c.untilRenewal()
 	for {
 		select {
@@ -156,44 +155,33 @@ func (c *Claim) beat(ctx context.Context, lose func()) {
 	}
 }
 
-// onLapse calls lose when the lease is over, until it is stopped.
-func (c *Claim) onLapse(lose func()) (stop func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lapse = time.AfterFunc(c.until(c.lease), lose)
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.lapse.Stop()
-		c.lapse = nil
-	}
-}
-
-// watch ends the work when the holder's clock says that the lease is over. A
-// timer alone would not: timers stand while a machine is suspended.
+// watch ends the work when the lease is over: when the store's clock says so, for
+// timers stand while a machine is suspended, or when the timers do, for a clock
+// may be set back. Only a renewal that moves the lease begins it anew: others count
+// on the lease in the row.
 func (c *Claim) watch(ctx context.Context, lose func()) {
-	clock := time.NewTicker(min(tick, c.span/retriesPerLease))
-	defer clock.Stop()
-	for {
+	var lease, over time.Time // as the row has it, and by the timers
+	for pause := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-clock.C:
-		}
-		if c.remaining() <= 0 {
-			lose()
-			return
+		case now := <-time.After(pause):
+			if renewed := c.LeaseUntil(); renewed.After(lease) {
+				lease, over = renewed, now.Add(c.remaining())
+			}
+			if c.remaining() <= 0 || !now.Before(over) {
+				lose()
+				return
+			}
+			pause = min(over.Sub(now), tick, c.span/retriesPerLease)
 		}
 	}
 }
 
-// remaining is how long the lease still holds by the store's clock.
-func (c *Claim) remaining() time.Duration { return c.until(c.LeaseUntil()) }
-
-// until returns how long a lease holds: at most its full length, in case the
-// store's clock was set back.
-func (c *Claim) until(lease time.Time) time.Duration {
-	return min(lease.Sub(c.store.cfg.Now()), c.span)
+// remaining is how long the lease still holds by the store's clock: at most its full
+// length, in case the clock was set back.
+func (c *Claim) remaining() time.Duration {
+	return min(c.LeaseUntil().Sub(c.store.cfg.Now()), c.span)
 }
 
 // untilRenewal is how long the heartbeat waits. A claim or renewal that was
