@@ -239,8 +239,8 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 // earlier transaction of DoTx completed late. Work that failed does not know that
 // its transaction took effect.
 func completed[T any](c *Claim, op string, done *DoneError, failed bool) (Result[T], error) {
-	if err := c.author(string(done.Record.Result), len(c.sent)); err != nil && !failed {
-		return Result[T]{}, c.told(op, err)
+	if err := c.author(string(done.Record.Result), c.sent); err != nil && !failed {
+		return Result[T]{}, err
 	}
 	res, err := replay[T](c.store, op, done)
 	res.Replayed = false // the row carries this claim's own nonce

@@ -39,7 +39,6 @@ func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) 
 		if err := c.judge("CompleteItem", c.store.names.Read(old), completedWith(text)); err != nil {
 			return 0, err
 		}
-		c.setSettled()
 		return event.Created, nil
 	}
 

@@ -179,7 +179,7 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 
 // judge returns why a row refused its claim's holder. It is nil if the write
 // took effect before: the row is this claim's, and is as the write would leave
-// it.
+// it. A claim whose own row has ended is settled.
 func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 	stands, err := c.store.decode(old)
 	switch {
@@ -187,11 +187,13 @@ func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 		return c.store.wrap(op, err)
 	case stands.claim != c.nonce || stands.Fence != c.Fence:
 		return ErrLeaseLost
-	case same(stands):
-		return nil
+	case stands.State != Claimed:
+		c.setSettled() // by its own Complete, Fail or transaction
 	}
 
-	c.setSettled() // by its own Complete, Fail or transaction
+	if same(stands) {
+		return nil
+	}
 	if err := c.store.ended(stands); err != nil {
 		return err
 	}
