@@ -129,8 +129,7 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 }
 
 // beat renews the lease until the context ends or the work has settled its
-// claim, and ends the work when the lease is lost: taken over, or not renewed
-// in time.
+// claim, and ends the work when another worker has taken the key over.
 func (c *Claim) beat(ctx context.Context, lose func()) {
 	pause := c.untilRenewal()
 	for {
@@ -217,7 +216,7 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 	case err == nil:
 		unsettled = c.complete(ctx, text)
 	case uncounted:
-		unsettled = c.withdraw(ctx, err)
+		unsettled = c.giveUp(ctx, err, 1)
 	default:
 		unsettled = c.Fail(ctx, err)
 	}

@@ -78,13 +78,7 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 	if cause == nil {
 		return event.BadInput(pkg, "cause", "must not be nil")
 	}
-	why := outcome{state: Failed, text: truncate(cause.Error(), maxError)}
-	if permanent, ok := errors.AsType[*PermanentError](cause); ok {
-		why = outcome{state: Refused, text: truncate(permanent.Message, maxError)} // a caller may have built it
-		why.code = c.store.errorCode(c.Fence, cause, why.text)
-	}
-	why.attempts = c.Attempt
-	return c.giveUp(ctx, why)
+	return c.giveUp(ctx, cause, 0)
 }
 
 // outcome is how a claim was given up.
@@ -92,11 +86,6 @@ type outcome struct {
 	state      State // Failed or Refused
 	text, code string
 	attempts   int64 // one less than the claim's if the attempt was given back
-}
-
-// withdraw is [Claim.Fail] without counting the attempt.
-func (c *Claim) withdraw(ctx context.Context, cause error) error {
-	return c.giveUp(ctx, outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - 1})
 }
 
 // abandonWithin bounds how long Claim may take after its context has ended.
@@ -125,10 +114,16 @@ func (s *Store) abandon(ctx context.Context, key, nonce string, life time.Durati
 	_, _ = s.update(ctx, in)
 }
 
-func (c *Claim) giveUp(ctx context.Context, why outcome) error {
+// giveUp is [Claim.Fail], and back is 1 if the attempt does not count.
+func (c *Claim) giveUp(ctx context.Context, cause error, back int64) error {
+	why := outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - back}
+	if permanent, ok := errors.AsType[*PermanentError](cause); ok {
+		why.state, why.text = Refused, truncate(permanent.Message, maxError) // a caller may have built it
+		why.code = c.store.errorCode(c.Fence, cause, why.text)
+	}
+
 	update, values := failUpdate, c.values()
-	values[":failed"], values[":error"] = item.S(string(why.state)), item.S(why.text)
-	values[":back"] = item.N(c.Attempt - why.attempts)
+	values[":failed"], values[":error"], values[":back"] = item.S(string(why.state)), item.S(why.text), item.N(back)
 	if why.code != "" {
 		values[":code"], update = item.S(why.code), refuseUpdate
 	}
