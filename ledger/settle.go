@@ -81,13 +81,6 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 	return c.giveUp(ctx, cause, 0)
 }
 
-// outcome is how a claim was given up.
-type outcome struct {
-	state      State // Failed or Refused
-	text, code string
-	attempts   int64 // one less than the claim's if the attempt was given back
-}
-
 // abandonWithin bounds how long Claim may take after its context has ended.
 const abandonWithin = time.Second
 
@@ -112,6 +105,13 @@ func (s *Store) abandon(ctx context.Context, key, nonce string, life time.Durati
 	}
 
 	_, _ = s.update(ctx, in)
+}
+
+// outcome is how a claim was given up.
+type outcome struct {
+	state      State // Failed or Refused
+	text, code string
+	attempts   int64 // one less than the claim's if the attempt was given back
 }
 
 // giveUp is [Claim.Fail], and back is 1 if the attempt does not count.
