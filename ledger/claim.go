@@ -49,7 +49,6 @@ type Claim struct {
 
 	mu    sync.Mutex // guards what follows
 	lease time.Time
-	lapse *time.Timer // runs while Do works, until the lease is over
 
 	reasons []types.CancellationReason // of DoTx's last transaction
 
@@ -78,18 +77,12 @@ func (c *Claim) LeaseUntil() time.Time {
 	return c.lease
 }
 
-// hold keeps the later lease, because renewals may be answered in any order. A
-// renewal that moved nothing leaves the timer alone: others count on the lease in
-// the row.
+// hold keeps the later lease, because renewals may be answered in any order.
 func (c *Claim) hold(lease time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !lease.After(c.lease) {
-		return
-	}
-	c.lease = lease
-	if c.lapse != nil {
-		c.lapse.Reset(c.until(lease))
+	if lease.After(c.lease) {
+		c.lease = lease
 	}
 }
 
@@ -209,15 +202,13 @@ func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 				return nil, ddb.Wrap(pkg, "Claim", s.table, err)
 			}
 			return s.granted(stands, b.terms), nil
-		case stands.Key == "": // expired at the first request, deleted at the second
-			build = s.claimInput
 		case stands.expired(now):
 			build = s.reclaimInput
 		default:
 			if err := s.verdict(stands, b, now); err != nil {
 				return nil, err
 			}
-			build = s.claimInput // expired at the first request, revived and given up at the second
+			build = s.claimInput // expired at the first request; deleted, or revived and given up, at the second
 		}
 	}
 
@@ -233,7 +224,7 @@ func (s *Store) granted(r row, t terms) *Claim {
 }
 
 // verdict says why a live row refuses the claim. It is nil for a row that the
-// first request would be granted.
+// first request would be granted, and for no row.
 func (s *Store) verdict(stands row, b bid, now time.Time) error {
 	if stands.Fingerprint != nil && !bytes.Equal(stands.Fingerprint, b.fingerprint) {
 		return ErrFingerprintMismatch

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -298,6 +299,21 @@ func TestRenewalLearnsOfTheLeaseThatStands(t *testing.T) {
 	must(t, c.Renew(t.Context()))
 	if got := c.LeaseUntil(); !got.Equal(stands) {
 		t.Errorf("lease until %v, want %v", got, stands)
+	}
+}
+
+// Renewals may be answered in any order: the later lease stands.
+func TestARenewalThatIsAnsweredAfterALaterOne(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	c := mustClaim(t, b.store(t, ledger.Config{Lease: time.Minute}), order)
+	b.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.After(func() {
+		b.clock.Add(10 * time.Second)
+		must(t, c.Renew(t.Context()))
+	})})
+	must(t, c.Renew(t.Context()))
+	if got, want := c.LeaseUntil(), b.clock.Now().Add(time.Minute); !got.Equal(want) {
+		t.Errorf("lease until %v, want %v", got, want)
 	}
 }
 

@@ -129,10 +129,8 @@ func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Cl
 }
 
 // beat renews the lease until the context ends or the work has settled its
-// claim, and ends the work when the lease is lost: taken over, or not renewed
-// in time.
+// claim, and ends the work when another worker has taken the key over.
 func (c *Claim) beat(ctx context.Context, lose func()) {
-	defer c.onLapse(lose)()
 	pause := c.untilRenewal()
 	for {
 		select {
@@ -156,46 +154,33 @@ func (c *Claim) beat(ctx context.Context, lose func()) {
 	}
 }
 
-// onLapse starts the timer that calls lose when the lease is over, and returns what
-// stops it. The timer is a field because each renewal moves it: see hold.
-func (c *Claim) onLapse(lose func()) (stop func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	c.lapse = time.AfterFunc(c.until(c.lease), lose)
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.lapse.Stop()
-		c.lapse = nil
-	}
-}
-
-// watch ends the work when the holder's clock says that the lease is over. A
-// timer alone would not: timers stand while a machine is suspended.
+// watch ends the work when the lease is over: when the store's clock says so, for
+// timers stand while a machine is suspended, or when the timers do, for a clock
+// may be set back. Only a renewal that moves the lease begins it anew: others count
+// on the lease in the row.
 func (c *Claim) watch(ctx context.Context, lose func()) {
-	clock := time.NewTicker(min(tick, c.span/retriesPerLease))
-	defer clock.Stop()
-	for {
+	var lease, over time.Time // as the row has it, and by the timers
+	for pause := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-clock.C:
-		}
-		if c.remaining() <= 0 {
-			lose()
-			return
+		case now := <-time.After(pause):
+			if renewed := c.LeaseUntil(); renewed.After(lease) {
+				lease, over = renewed, now.Add(c.remaining())
+			}
+			if c.remaining() <= 0 || !now.Before(over) {
+				lose()
+				return
+			}
+			pause = min(over.Sub(now), tick, c.span/retriesPerLease)
 		}
 	}
 }
 
-// remaining is how long the lease still holds by the store's clock.
-func (c *Claim) remaining() time.Duration { return c.until(c.LeaseUntil()) }
-
-// until returns how long a lease holds: at most its full length, in case the
-// store's clock was set back.
-func (c *Claim) until(lease time.Time) time.Duration {
-	return min(lease.Sub(c.store.cfg.Now()), c.span)
+// remaining is how long the lease still holds by the store's clock: at most its full
+// length, in case the clock was set back.
+func (c *Claim) remaining() time.Duration {
+	return min(c.LeaseUntil().Sub(c.store.cfg.Now()), c.span)
 }
 
 // untilRenewal is how long the heartbeat waits. A claim or renewal that was
@@ -231,7 +216,7 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 	case err == nil:
 		unsettled = c.complete(ctx, text)
 	case uncounted:
-		unsettled = c.withdraw(ctx, err)
+		unsettled = c.giveUp(ctx, err, 1)
 	default:
 		unsettled = c.Fail(ctx, err)
 	}
@@ -253,8 +238,8 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 // earlier transaction of DoTx completed late. Work that failed does not know that
 // its transaction took effect.
 func completed[T any](c *Claim, op string, done *DoneError, failed bool) (Result[T], error) {
-	if err := c.author(string(done.Record.Result), len(c.sent)); err != nil && !failed {
-		return Result[T]{}, c.told(op, err)
+	if err := c.author(string(done.Record.Result), c.sent); err != nil && !failed {
+		return Result[T]{}, err
 	}
 	res, err := replay[T](c.store, op, done)
 	res.Replayed = false // the row carries this claim's own nonce

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,17 +31,16 @@ var ownErrors = map[string]error{
 // there: "event.InputError@10+7+8+17".
 const codeInput = "event.InputError"
 
-// maxCode bounds a caller's code, so that two fit into the attribute, or one
-// beside an input error.
-const maxCode = 30
+// callersCode matches a caller's code. It is so short that two fit into the
+// attribute, or one beside an input error.
+var callersCode = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,30}$`)
 
 // validateCodes refuses codes that could not be read again.
 func validateCodes(sentinels map[string]error) error {
 	for _, code := range slices.Sorted(maps.Keys(sentinels)) {
 		switch {
-		case code == "" || len(code) > maxCode || strings.ContainsFunc(code, notOfCode):
-			return event.BadInput(pkg, "Config.Errors",
-				fmt.Sprintf("must have codes of 1 to %d letters, digits, '.', '_' and '-', has the code %q", maxCode, code))
+		case !callersCode.MatchString(code):
+			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must have codes of 1 to 30 letters, digits, '.', '_' and '-', has the code %q", code))
 		case strings.HasPrefix(code, "event.") || strings.HasPrefix(code, "ledger."):
 			return event.BadInput(pkg, "Config.Errors", fmt.Sprintf("must not have the code %q: codes that begin with event. or ledger. are the library's own", code))
 		case sentinels[code] == nil:
@@ -48,11 +48,6 @@ func validateCodes(sentinels map[string]error) error {
 		}
 	}
 	return nil
-}
-
-func notOfCode(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	return !letter && (r < '0' || r > '9') && r != '.' && r != '_' && r != '-'
 }
 
 // errorCode returns what is stored of a permanent error beside its text: the
@@ -106,9 +101,6 @@ func (s *Store) kept(r row) error {
 		}
 	}
 
-	if len(named) == 1 {
-		return named[0]
-	}
 	return errors.Join(named...)
 }
 
@@ -132,12 +124,9 @@ func placeOf(bad *event.InputError, text string) string {
 func inputAt(place, text string) error {
 	var at, pkg, field, reason int
 	_, err := fmt.Sscanf(place, "%d+%d+%d+%d", &at, &pkg, &field, &reason)
-	if err != nil || min(at, pkg, field, reason) < 0 || max(at, pkg, field, reason) > len(text) {
-		return &event.InputError{Reason: text}
-	}
 	begin := at + pkg + len(": ")
 	end := begin + field + len(" ") + reason
-	if end > len(text) {
+	if err != nil || min(at, pkg, field, reason) < 0 || max(at, pkg, field, reason, end) > len(text) {
 		return &event.InputError{Reason: text}
 	}
 	return &event.InputError{Package: text[at : at+pkg], Field: text[begin : begin+field], Reason: text[end-reason : end]}

@@ -84,6 +84,9 @@ func TestALockIsNotPoison(t *testing.T) {
 	}
 	_, err := store.Claim(t.Context(), lock)
 	wantErr(t, "Claim", err, ledger.ErrTooManyAttempts)
+	if err.Error() != ledger.ErrTooManyAttempts.Error() {
+		t.Errorf("%v, where nothing has failed", err)
+	}
 	must(t, ledger.Hold(t.Context(), store, lock, func(context.Context, *ledger.Claim) error { return nil }))
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -109,15 +110,15 @@ func (s *Store) decode(it ddb.Item) (row, error) {
 	r.Source, r.Holder = item.Text(it, attrSource), item.Text(it, attrHolder)
 	r.LastError = item.Text(it, attrLastError)
 
-	d := decoder{it: it}
-	r.SeenAt = d.time(attrSeenAt)
+	var err error // the first
+	r.SeenAt = read(item.ParseTime, it, attrSeenAt, &err)
 	if item.Has(it, attrExpiresAt) {
-		r.ExpiresAt = time.Unix(d.int(attrExpiresAt), 0).UTC()
+		r.ExpiresAt = time.Unix(read(item.Int, it, attrExpiresAt, &err), 0).UTC()
 	}
 
 	if r.claim == "" {
 		r.State = Done
-		return r, d.err
+		return r, err
 	}
 
 	if !r.ExpiresAt.IsZero() {
@@ -125,12 +126,12 @@ func (s *Store) decode(it ddb.Item) (row, error) {
 	}
 
 	r.State = State(item.Text(it, attrState))
-	r.Fence, r.Attempts = d.int(attrFence), d.int(attrAttempts)
-	if lease := d.int(attrLease); lease != 0 {
+	r.Fence, r.Attempts = read(item.Int, it, attrFence, &err), read(item.Int, it, attrAttempts, &err)
+	if lease := read(item.Int, it, attrLease, &err); lease != 0 {
 		r.Lease = time.UnixMilli(lease).UTC()
 	}
 
-	r.Fingerprint = d.bytes(attrFingerprint)
+	r.Fingerprint = read(item.Bytes, it, attrFingerprint, &err)
 	if item.Has(it, attrResult) {
 		r.Result = json.RawMessage(item.Text(it, attrResult))
 	}
@@ -138,39 +139,17 @@ func (s *Store) decode(it ddb.Item) (row, error) {
 	switch r.State {
 	case Claimed, Failed, Done, Refused:
 	default:
-		d.fail(fmt.Errorf("attribute %s is %q, which this version does not know", attrState, r.State))
+		err = cmp.Or(err, fmt.Errorf("attribute %s is %q, which this version does not know", attrState, r.State))
 	}
-	return r, d.err
+
+	return r, err
 }
 
-// decoder keeps the first error, so that decode reads straight on.
-type decoder struct {
-	it  ddb.Item
-	err error
-}
-
-func (d *decoder) fail(err error) {
-	if d.err == nil {
-		d.err = err
-	}
-}
-
-func (d *decoder) int(name string) int64 {
-	n, err := item.Int(d.it, name)
-	d.fail(err)
-	return n
-}
-
-func (d *decoder) time(name string) time.Time {
-	at, err := item.ParseTime(d.it, name)
-	d.fail(err)
-	return at
-}
-
-func (d *decoder) bytes(name string) []byte {
-	b, err := item.Bytes(d.it, name)
-	d.fail(err)
-	return b
+// read reads an attribute and keeps the first error, so that decode reads straight on.
+func read[T any](by func(ddb.Item, string) (T, error), it ddb.Item, name string, first *error) T {
+	value, err := by(it, name)
+	*first = cmp.Or(*first, err)
+	return value
 }
 
 // expiredRow is true of a row that has expired, deleted or not: any by :now,

@@ -6,7 +6,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/record"
 )
@@ -39,7 +38,6 @@ func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) 
 		if err := c.judge("CompleteItem", c.store.names.Read(old), completedWith(text)); err != nil {
 			return 0, err
 		}
-		c.setSettled()
 		return event.Created, nil
 	}
 
@@ -99,10 +97,7 @@ func (c *Claim) isCheck(action types.TransactWriteItem) bool {
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (s *Store) MarkItem(key string) (*record.Action[event.Outcome], error) {
-	if err := check.PartitionKey(pkg, "key", key); err != nil {
-		return nil, err
-	}
-	nonce, err := s.nonce("MarkItem")
+	nonce, err := s.nonceFor("MarkItem", "key", key)
 	if err != nil {
 		return nil, err
 	}

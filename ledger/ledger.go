@@ -116,15 +116,8 @@ func (c *Config) fill() {
 
 func (c *Config) validate() error {
 	switch {
-	case c.Lease < shortestLease:
-		return event.BadInput(pkg, "Config.Lease", fmt.Sprintf("must be at least %v, is %v", shortestLease, c.Lease))
 	case c.MaxSkew < 0 || c.MaxSkew > grace:
 		return event.BadInput(pkg, "Config.MaxSkew", fmt.Sprintf("must be 0 to %v, is %v", grace, c.MaxSkew))
-	case c.Retention < 0:
-		return event.BadInput(pkg, "Config.Retention", fmt.Sprintf("must not be negative, is %v", c.Retention))
-	case c.Retention-c.MaxSkew < c.Lease:
-		return event.BadInput(pkg, "Config.Retention",
-			fmt.Sprintf("must not be shorter than a lease of %v and a skew of %v together, is %v", c.Lease, c.MaxSkew, c.Retention))
 	case c.MaxAttempts < 0:
 		return event.BadInput(pkg, "Config.MaxAttempts", fmt.Sprintf("must not be negative, is %d", c.MaxAttempts))
 	case c.MaxResult < 1 || c.MaxResult > mostResult:
@@ -134,7 +127,7 @@ func (c *Config) validate() error {
 	if err := validateCodes(c.Errors); err != nil {
 		return err
 	}
-	return check.TTL(pkg, "Config.Retention", c.Now().Add(c.Retention).Add(grace))
+	return c.checkTerms(terms{c.Lease, c.Retention}, "Config.Lease", "Config.Retention")
 }
 
 // Store is a ledger in one table. It is safe for concurrent use.
@@ -222,4 +215,12 @@ func (s *Store) nonce(op string) (string, error) {
 		return "", s.wrap(op, fmt.Errorf("no randomness for a nonce: %w", err))
 	}
 	return hex.EncodeToString(b[:]), nil
+}
+
+// nonceFor is the nonce of a call that writes to the key, if that can be a key.
+func (s *Store) nonceFor(op, field, key string) (string, error) {
+	if err := check.PartitionKey(pkg, field, key); err != nil {
+		return "", err
+	}
+	return s.nonce(op)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -112,8 +111,6 @@ const (
 	unstated = "attribute_not_exists(#claim)" // an older system's row, which is done
 )
 
-var livesNames = item.Names(attrClaim, attrExpiresAt)
-
 func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, error) {
 	in := &dynamodb.ScanInput{TableName: aws.String(s.table)}
 	if err := s.startAt(in, f); err != nil {
@@ -121,14 +118,13 @@ func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, err
 	}
 
 	clauses := []string{lives}
-	names := maps.Clone(livesNames)
 	values := ddb.Item{":now": item.N(now.Unix()), ":graced": item.N(now.Add(grace).Unix())}
 	if len(f.States) > 0 {
 		clause, err := inOneOf(f.States, values)
 		if err != nil {
 			return nil, err
 		}
-		clauses, names["#"+attrState] = append(clauses, "("+clause+")"), attrState
+		clauses = append(clauses, "("+clause+")")
 	}
 
 	if f.Prefix != "" {
@@ -136,11 +132,12 @@ func (s *Operators) scanInput(f Filter, now time.Time) (*dynamodb.ScanInput, err
 			return nil, err
 		}
 		values[":prefix"], values[":part"] = item.S(f.Prefix), item.S(f.Prefix+":")
-		clauses, names["#"+attrKey] = append(clauses, prefixed), attrKey
+		clauses = append(clauses, prefixed)
 	}
 
-	in.FilterExpression = aws.String(strings.Join(clauses, " AND "))
-	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names, values
+	filter := strings.Join(clauses, " AND ")
+	in.FilterExpression = aws.String(filter)
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = item.NamesIn("", filter), values
 	return in, nil
 }
 

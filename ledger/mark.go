@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -30,11 +29,7 @@ const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 // Price: 1 request, 1 WCU. A larger row, because its key is long or because it was
 // there before, costs 1 WCU for each KB.
 func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {
-	if err := check.PartitionKey(pkg, "key", key); err != nil {
-		return 0, err
-	}
-
-	nonce, err := s.nonce("MarkSeen")
+	nonce, err := s.nonceFor("MarkSeen", "key", key)
 	if err != nil {
 		return 0, err
 	}

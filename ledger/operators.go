@@ -64,11 +64,7 @@ const (
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (s *Operators) Reopen(ctx context.Context, seen Record) error {
-	if err := check.PartitionKey(pkg, "Record.Key", seen.Key); err != nil {
-		return err
-	}
-
-	nonce, err := s.nonce("Reopen")
+	nonce, err := s.nonceFor("Reopen", "Record.Key", seen.Key)
 	if err != nil {
 		return err
 	}
@@ -87,32 +83,30 @@ func (s *Operators) Reopen(ctx context.Context, seen Record) error {
 	}
 
 	stands, refused, err := s.change(ctx, "Reopen", in)
+	changed := s.changed("Reopen", stands, seen)
 	switch {
 	case err != nil || !refused || stands.claim == nonce:
 		return err
 	case stands.Key == "" || stands.expired(now):
 		return ErrNotFound
-	}
-
-	return s.refusal(stands, seen, now)
-}
-
-// refusal returns why an operator may not change the existing row.
-func (s *Store) refusal(stands row, seen Record, now time.Time) error {
-	switch {
-	case stands.claim != seen.Nonce || stands.Fence != seen.Fence:
-		return s.changed("Reopen", seen)
+	case changed != nil:
+		return changed
 	case stands.State == Done:
 		return &DoneError{Record: stands.Record}
 	case stands.State == Claimed:
 		return &InProgressError{Wait: max(0, stands.Lease.Add(s.cfg.MaxSkew).Sub(now)), Holder: stands.Holder}
 	}
+
 	return ErrChanged
 }
 
-// changed is ErrChanged, and says more of a record that may not be a whole one.
-func (s *Store) changed(op string, seen Record) error {
-	if seen.Nonce == "" || seen.Fence == 0 {
+// changed is ErrChanged for an existing row that is not the one that was seen, and says
+// more of a record that may not be a whole one.
+func (s *Store) changed(op string, stands row, seen Record) error {
+	switch {
+	case stands.claim == seen.Nonce && stands.Fence == seen.Fence:
+		return nil
+	case seen.Nonce == "" || seen.Fence == 0:
 		return s.wrap(op, fmt.Errorf("%w, or the Record lacks its Nonce or Fence: pass it as Get or List returned it", ErrChanged))
 	}
 	return ErrChanged
@@ -141,11 +135,7 @@ const (
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older system's row
 // costs that twice, in 2 requests.
 func (s *Store) Erase(ctx context.Context, key string) error {
-	if err := check.PartitionKey(pkg, "key", key); err != nil {
-		return err
-	}
-
-	nonce, err := s.nonce("Erase")
+	nonce, err := s.nonceFor("Erase", "key", key)
 	if err != nil {
 		return err
 	}
@@ -209,11 +199,11 @@ func (s *Operators) Forget(ctx context.Context, seen Record) error {
 	})
 
 	stands, refused, err := s.refusedBy("Forget", err)
-	switch {
-	case err != nil || !refused || stands.Key == "": // gone, by this call or another
+	if err != nil || !refused || stands.Key == "" { // gone, by this call or another
 		return err
-	case stands.claim != seen.Nonce || stands.Fence != seen.Fence:
-		return s.changed("Forget", seen)
+	}
+	if err := s.changed("Forget", stands, seen); err != nil {
+		return err
 	}
 
 	free := time.UnixMilli(stands.Fence)

@@ -94,22 +94,22 @@ func (s *Store) termsOf(req Request) (terms, error) {
 		blame = "Request.Retention"
 	}
 
-	return t, s.checkTerms(t, "Request.Lease", blame)
+	return t, s.cfg.checkTerms(t, "Request.Lease", blame)
 }
 
-// checkTerms refuses what Config does. If a lease and a retention do not fit
-// together it names the field to blame.
-func (s *Store) checkTerms(t terms, lease, blame string) error {
+// checkTerms refuses a lease and a retention, of the Config, a Request or a token. If
+// they do not fit together, it names the field to blame.
+func (c *Config) checkTerms(t terms, lease, blame string) error {
 	switch {
 	case t.span < shortestLease:
 		return event.BadInput(pkg, lease, fmt.Sprintf("must be at least %v, is %v", shortestLease, t.span))
 	case t.life < 0:
 		return event.BadInput(pkg, blame, fmt.Sprintf("must not be negative, is %v", t.life))
-	case t.life-s.cfg.MaxSkew < t.span:
+	case t.life-c.MaxSkew < t.span:
 		return event.BadInput(pkg, blame, fmt.Sprintf(
-			"does not fit: the row is kept for %v, and must be kept for the lease of %v and the skew of %v together", t.life, t.span, s.cfg.MaxSkew))
+			"does not fit: the row is kept for %v, and must be kept for the lease of %v and the skew of %v together", t.life, t.span, c.MaxSkew))
 	}
-	return check.TTL(pkg, blame, s.cfg.Now().Add(t.life).Add(grace))
+	return check.TTL(pkg, blame, c.Now().Add(t.life).Add(grace))
 }
 
 // readFirst returns the outcome of a key that has one.

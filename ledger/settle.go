@@ -78,25 +78,7 @@ func (c *Claim) Fail(ctx context.Context, cause error) error {
 	if cause == nil {
 		return event.BadInput(pkg, "cause", "must not be nil")
 	}
-	why := outcome{state: Failed, text: truncate(cause.Error(), maxError)}
-	if permanent, ok := errors.AsType[*PermanentError](cause); ok {
-		why = outcome{state: Refused, text: truncate(permanent.Message, maxError)} // a caller may have built it
-		why.code = c.store.errorCode(c.Fence, cause, why.text)
-	}
-	why.attempts = c.Attempt
-	return c.giveUp(ctx, why)
-}
-
-// outcome is how a claim was given up.
-type outcome struct {
-	state      State // Failed or Refused
-	text, code string
-	attempts   int64 // one less than the claim's if the attempt was given back
-}
-
-// withdraw is [Claim.Fail] without counting the attempt.
-func (c *Claim) withdraw(ctx context.Context, cause error) error {
-	return c.giveUp(ctx, outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - 1})
+	return c.giveUp(ctx, cause, 0)
 }
 
 // abandonWithin bounds how long Claim may take after its context has ended.
@@ -125,10 +107,23 @@ func (s *Store) abandon(ctx context.Context, key, nonce string, life time.Durati
 	_, _ = s.update(ctx, in)
 }
 
-func (c *Claim) giveUp(ctx context.Context, why outcome) error {
+// outcome is how a claim was given up.
+type outcome struct {
+	state      State // Failed or Refused
+	text, code string
+	attempts   int64 // one less than the claim's if the attempt was given back
+}
+
+// giveUp is [Claim.Fail], and back is 1 if the attempt does not count.
+func (c *Claim) giveUp(ctx context.Context, cause error, back int64) error {
+	why := outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - back}
+	if permanent, ok := errors.AsType[*PermanentError](cause); ok {
+		why.state, why.text = Refused, truncate(permanent.Message, maxError) // a caller may have built it
+		why.code = c.store.errorCode(c.Fence, cause, why.text)
+	}
+
 	update, values := failUpdate, c.values()
-	values[":failed"], values[":error"] = item.S(string(why.state)), item.S(why.text)
-	values[":back"] = item.N(c.Attempt - why.attempts)
+	values[":failed"], values[":error"], values[":back"] = item.S(string(why.state)), item.S(why.text), item.N(back)
 	if why.code != "" {
 		values[":code"], update = item.S(why.code), refuseUpdate
 	}
@@ -179,7 +174,7 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 
 // judge returns why a row refused its claim's holder. It is nil if the write
 // took effect before: the row is this claim's, and is as the write would leave
-// it.
+// it. A claim whose own row has ended is settled.
 func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 	stands, err := c.store.decode(old)
 	switch {
@@ -187,11 +182,13 @@ func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 		return c.store.wrap(op, err)
 	case stands.claim != c.nonce || stands.Fence != c.Fence:
 		return ErrLeaseLost
-	case same(stands):
-		return nil
+	case stands.State != Claimed:
+		c.setSettled() // by its own Complete, Fail or transaction
 	}
 
-	c.setSettled() // by its own Complete, Fail or transaction
+	if same(stands) {
+		return nil
+	}
 	if err := c.store.ended(stands); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (s *Store) parseToken(token string) (*Claim, error) {
 		return nil, err
 	}
 
-	return c, s.checkTerms(c.terms, "token", "token")
+	return c, s.cfg.checkTerms(c.terms, "token", "token")
 }
 
 const resumeUpdate = "SET #claim = :new, #fence = #fence + :one, #lease = :lease, #expiresAt = :expires REMOVE #holder"

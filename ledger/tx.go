@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -114,15 +113,15 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 			return finish(ctx, claim, "DoTx", *new(T), bad)
 		}
 
-		stored, err := claim.commit(ctx, text, items)
-		again := false
-		refused, again = errors.AsType[*ItemError](err)
+		err = claim.commit(ctx, text, items)
+		refused, _ = errors.AsType[*ItemError](err)
+		done, ended := errors.AsType[*DoneError](err)
 		switch {
-		case err == nil && stored == text:
-			return Result[T]{Value: value}, nil
 		case err == nil:
-			return earlier[T](s, stored)
-		case again && refused.repeatable && len(claim.sent) <= repeats:
+			return Result[T]{Value: value}, nil
+		case ended: // by a transaction that came late, or by the work
+			return completed[T](claim, "DoTx", done, false)
+		case refused != nil && refused.repeatable && len(claim.sent) <= repeats:
 			continue
 		case claim.isSettled() || errors.Is(err, ErrLeaseLost):
 			return Result[T]{}, err
@@ -137,21 +136,15 @@ func notWritten() error {
 	return event.BadInput(pkg, "work", "returned actions after it had completed or failed its claim: the actions were not written")
 }
 
-// earlier returns the result of a transaction of an earlier call of the work,
-// which arrived late and took effect.
-func earlier[T any](s *Store, stored string) (res Result[T], err error) {
-	return res, s.wrap("DoTx", json.Unmarshal([]byte(stored), &res.Value))
-}
-
-// commit sends the result and the items in one transaction, and returns the
-// stored result: this one, or one that was sent before. An action that was
-// refused is an [*ItemError].
-func (c *Claim) commit(ctx context.Context, result string, items []types.TransactWriteItem) (stored string, err error) {
+// commit sends the result and the items in one transaction. An action that was
+// refused is an [*ItemError], and an earlier transaction that came late, with
+// another result, a [*DoneError].
+func (c *Claim) commit(ctx context.Context, result string, items []types.TransactWriteItem) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	if c.remaining() < c.span/renewalsPerLease {
 		if err := c.Renew(ctx); errors.Is(err, ErrLeaseLost) {
-			return "", err
+			return err
 		}
 	}
 
@@ -161,21 +154,21 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 		TransactItems:      append([]types.TransactWriteItem{c.completion(result)}, items...),
 	}
 
-	err = c.send(ctx, in)
+	err := c.send(ctx, in)
 	reasons, cancelled := ddb.Cancelled(err)
 	switch {
 	case err == nil:
 		c.setSettled()
-		return result, nil
+		return nil
 	case !cancelled || len(reasons) != len(in.TransactItems):
 		// The table that does not exist, or may not be written, can be another
 		// one.
-		return "", fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
+		return fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
 		return c.standing(c.store.names.Read(reasons[0].Item), result)
 	}
 
-	return "", c.refusal(reasons[1:], err)
+	return c.refusal(reasons[1:], err)
 }
 
 // send sends the transaction, always the same, until its outcome is known.
@@ -195,26 +188,18 @@ func (c *Claim) send(ctx context.Context, in *dynamodb.TransactWriteItemsInput) 
 }
 
 // author is nil if a transaction of DoTx stored the result, ErrResultDiffers if the
-// work itself did, and ErrUnknownOutcome if it may have been either. Only so many
-// of the first transactions may have arrived late.
-func (c *Claim) author(stored string, late int) error {
+// work itself did, and ErrUnknownOutcome if it may have been either: one of the
+// results that were sent may have arrived late.
+func (c *Claim) author(stored string, sent []string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch own := slices.Contains(c.own, stored); {
-	case own && slices.Contains(c.sent[:late], stored):
-		return event.ErrUnknownOutcome
-	case own || !slices.Contains(c.sent, stored):
-		return ErrResultDiffers
+	case !own:
+		return nil
+	case slices.Contains(sent, stored):
+		return c.store.wrap("DoTx", fmt.Errorf("the work itself or an earlier transaction of DoTx, which came late, has completed the claim: %w", event.ErrUnknownOutcome))
 	}
-	return nil
-}
-
-// told says more of an author that is not known.
-func (c *Claim) told(op string, author error) error {
-	if errors.Is(author, event.ErrUnknownOutcome) {
-		return c.store.wrap(op, fmt.Errorf("the work itself or an earlier transaction of DoTx, which came late, has completed the claim: %w", author))
-	}
-	return author
+	return ErrResultDiffers
 }
 
 // byWork keeps a result with which the work completes the claim itself.
@@ -224,27 +209,17 @@ func (c *Claim) byWork(result string) {
 	c.own = append(c.own, result)
 }
 
-// standing reads the row that refused the completion.
-func (c *Claim) standing(old ddb.Item, result string) (stored string, err error) {
-	var author error
-	err = c.judge("DoTx", old, func(stands row) bool {
-		stored = string(stands.Result)
-		author = c.author(stored, len(c.sent)-1)
-		return stands.State == Done && author == nil
-	})
-
-	_, done := errors.AsType[*DoneError](err)
-	_, failed := errors.AsType[*PermanentError](err)
-	switch {
-	case err == nil:
-		c.setSettled()
-	case failed || errors.Is(err, errGivenUp) || done && stored == result && errors.Is(author, ErrResultDiffers):
-		return "", notWritten()
-	case done:
-		return "", c.told("DoTx", author)
+// standing judges the row that refused the completion, and with it the last transaction:
+// with this result, an earlier one came late, or the work itself completed the claim.
+func (c *Claim) standing(old ddb.Item, result string) error {
+	err := c.judge("DoTx", old, completedWith(result))
+	if err == nil {
+		err = c.author(result, c.sent[:len(c.sent)-1])
 	}
-
-	return stored, err
+	if _, failed := errors.AsType[*PermanentError](err); failed || errors.Is(err, errGivenUp) || errors.Is(err, ErrResultDiffers) {
+		return notWritten()
+	}
+	return err
 }
 
 // refusal keeps the reasons for the work to see, and returns the first action
