@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strconv"
@@ -39,58 +40,45 @@ func partition(scope, actor string) string { return record.Key(rowType, scope, a
 
 // checkActor refuses ids that cannot be part of a partition key.
 func checkActor(scope, actor string) error {
-	if err := check.ID(pkg, "Scope", scope); err != nil {
-		return err
-	}
-	if err := check.ID(pkg, "Actor", actor); err != nil {
-		return err
-	}
-	return check.PartitionKey(pkg, "Scope and Actor", partition(scope, actor))
+	return cmp.Or(
+		check.ID(pkg, "Scope", scope),
+		check.ID(pkg, "Actor", actor),
+		check.PartitionKey(pkg, "Scope and Actor", partition(scope, actor)),
+	)
 }
 
 // checkRow refuses what cannot be part of a key.
 func checkRow(scope, actor, name string) error {
-	if err := checkActor(scope, actor); err != nil {
-		return err
-	}
-	return check.SortKey(pkg, "Name", name)
+	return cmp.Or(checkActor(scope, actor), check.SortKey(pkg, "Name", name))
 }
 
 // decode reads a row. Scope and actor are not read from its key: the caller
 // knows them.
 func decode(row ddb.Item) (Habit, error) {
-	h := Habit{Name: item.Text(row, attrSK)}
-	days, err := item.Map(row, attrDays)
-	if err != nil {
-		return Habit{}, err
-	}
+	f := record.Read(row)
+	h := Habit{Name: f.Text(attrSK), Total: f.Int(attrTotal), LastSeen: f.Time(attrLastSeen)}
+	f.Time(attrUpdatedAt) // what is damaged shows before a write replaces it
 
-	for day, name := range dayNames {
-		if h.ByDay[day], err = item.Int(days, name); err != nil {
-			return Habit{}, fmt.Errorf("in %s: %w", attrDays, err)
-		}
-	}
-
-	hours, err := item.Map(row, attrHours)
-	if err != nil {
-		return Habit{}, err
-	}
-
-	for hour := range h.ByHour {
-		if h.ByHour[hour], err = item.Int(hours, strconv.Itoa(hour)); err != nil {
-			return Habit{}, fmt.Errorf("in %s: %w", attrHours, err)
-		}
-	}
-
-	if h.Total, err = item.Int(row, attrTotal); err != nil {
-		return Habit{}, err
-	}
-	if h.LastSeen, err = item.ParseTime(row, attrLastSeen); err != nil {
-		return Habit{}, err
-	}
-
-	_, err = item.ParseTime(row, attrUpdatedAt) // what is damaged shows before a write replaces it
+	err := cmp.Or(
+		readCounts(h.ByDay[:], row, attrDays, func(day int) string { return dayNames[day] }),
+		readCounts(h.ByHour[:], row, attrHours, strconv.Itoa),
+		f.Err(),
+	)
 	return h, err
+}
+
+// readCounts reads a histogram, whose entries have these names.
+func readCounts(counts []int64, row ddb.Item, attr string, name func(int) string) error {
+	entries, err := item.Map(row, attr)
+	if err != nil {
+		return err
+	}
+	for i := range counts {
+		if counts[i], err = item.Int(entries, name(i)); err != nil {
+			return fmt.Errorf("in %s: %w", attr, err)
+		}
+	}
+	return nil
 }
 
 // count returns the row's values of the own attributes with one more event in

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -93,7 +95,6 @@ func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.floor = below
 	method := cmp.Or(a.Method, "Apply")
 	answers, err := w.apply(ctx, []event.Event{a.Event})
 	if err != nil {
@@ -127,7 +128,6 @@ type writing[T any] struct {
 	next    Next
 	add     map[event.Event]map[string]int64
 	atLeast map[string]int64
-	floor   func(row Item, add, atLeast map[string]int64) error // says why it refused
 }
 
 func (w *writing[T]) check(partition, sort string) error {
@@ -162,19 +162,19 @@ func (w *writing[T]) apply(ctx context.Context, events []event.Event) ([]answer,
 	case w.kind.exact():
 		return w.exactly(ctx, events)
 	}
-	return w.ringed(ctx, w.key, events, w.next)
+	return w.ringed(ctx, events)
 }
 
 // ringed is apply for rows that remember their latest events.
-func (r *Rows[T]) ringed(ctx context.Context, key Item, events []event.Event, next Next) ([]answer, error) {
-	row, err := r.read(ctx, key, true)
+func (w *writing[T]) ringed(ctx context.Context, events []event.Event) ([]answer, error) {
+	row, err := w.read(ctx, w.key, true)
 	if err != nil {
 		return nil, err
 	}
 
 	all := make([]answer, 0, len(events))
 	for len(all) < len(events) {
-		step, err := r.writeStep(ctx, key, row, events[len(all):], next)
+		step, err := w.writeStep(ctx, row, events[len(all):])
 		if err != nil {
 			return all, err
 		}
@@ -186,11 +186,11 @@ func (r *Rows[T]) ringed(ctx context.Context, key Item, events []event.Event, ne
 
 // writeStep applies as many of the events as one write can. The row is as it was
 // read, or as the previous write left it.
-func (r *Rows[T]) writeStep(ctx context.Context, key, row Item, events []event.Event, next Next) (step, error) {
+func (w *writing[T]) writeStep(ctx context.Context, row Item, events []event.Event) (step, error) {
 	var lost error      // what the last attempt met
 	var before []answer // to the events less than those of the last attempt
 	for try := 0; ; try++ {
-		s, err := r.step(key, row, events[len(before):], next)
+		s, err := w.step(row, events[len(before):])
 		if err != nil {
 			return step{}, err
 		}
@@ -213,7 +213,7 @@ func (r *Rows[T]) writeStep(ctx context.Context, key, row Item, events []event.E
 			}
 			if _, refused := ddb.Refused(lost); refused && try >= patience {
 				// The row may have changed in the pause.
-				if row, err = r.read(ctx, key, true); err != nil {
+				if row, err = w.read(ctx, w.key, true); err != nil {
 					return step{}, err
 				}
 				lost, try = nil, try-1
@@ -221,7 +221,7 @@ func (r *Rows[T]) writeStep(ctx context.Context, key, row Item, events []event.E
 			}
 		}
 
-		if lost = r.update(ctx, key, row, s); lost == nil {
+		if _, lost = w.api.UpdateItem(ctx, w.counting(row, s)); lost == nil {
 			return s, nil
 		}
 
@@ -258,13 +258,13 @@ type step struct {
 
 // step looks at one event after the other, in ascending order, until a write that
 // counts them would not remember the first of them: the next write counts the rest.
-func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, error) {
-	ring, version, count, err := r.standing(row)
+func (w *writing[T]) step(row Item, events []event.Event) (step, error) {
+	ring, version, count, err := w.standing(row)
 	if err != nil {
 		return step{}, err
 	}
 
-	s := step{becomes: row}
+	s := step{becomes: row, own: Item{}}
 	var least event.Event // of those counted
 	for _, ev := range events {
 		grown, outcome, err := ring.Add(ev)
@@ -284,83 +284,64 @@ func (r *Rows[T]) step(key, row Item, events []event.Event, next Next) (step, er
 		}
 
 		ring, count = grown, count+1
-		if err := r.compute(&s, key, ev, next, len(events) == 1); err != nil {
+		if err := w.compute(&s, ev, version, count, len(events) == 1); err != nil {
 			return step{}, err
 		}
-
 		s.becomes[attrRecent] = item.B(ring)
-		r.keep(&s, version, count)
 		s.answers = append(s.answers, answer{outcome: outcome})
 	}
 
 	return s, nil
 }
 
-// compute adds to the step what Next changes for one more event. If the event is
-// the only one, nobody asks what else is in the row.
-func (r *Rows[T]) compute(s *step, key Item, ev event.Event, next Next, only bool) error {
-	changed, err := next(s.becomes, ev)
+// compute adds one more event to the step: what Next changes, and what the package
+// keeps in the row. If the event is the only one, nobody asks what else is in the row.
+func (w *writing[T]) compute(s *step, ev event.Event, version, count int64, only bool) error {
+	changed, err := w.next(s.becomes, ev)
 	if err != nil {
 		return err
 	}
-	if err := r.checkOwn(changed); err != nil {
-		return event.BadInput(r.kind.Package, "Next", err.Error())
+	if err := w.checkOwn(changed); err != nil {
+		return event.BadInput(w.kind.Package, "Next", err.Error())
 	}
 
 	s.taken++
 	if only {
 		s.own, s.becomes = changed, make(Item, 8)
-		return nil
+	} else {
+		maps.Copy(s.own, changed)
+		s.becomes = merged(s.becomes, changed)
+		maps.Copy(s.becomes, w.key)
 	}
 
-	if s.own == nil {
-		s.own = Item{}
-	}
-
-	maps.Copy(s.own, changed)
-	s.becomes = merged(s.becomes, changed)
-	maps.Copy(s.becomes, key)
-	return nil
-}
-
-// keep sets what the package keeps in the row after the step.
-func (r *Rows[T]) keep(s *step, version, count int64) {
-	s.becomes[attrType] = item.S(r.kind.Type)
+	s.becomes[attrType] = item.S(w.kind.Type)
 	s.becomes[attrVersion] = item.N(version + 1)
-	s.becomes[attrUpdatedAt] = item.Time(r.cfg.Now())
-	s.becomes[r.kind.Count] = item.N(count)
+	s.becomes[attrUpdatedAt] = item.Time(w.cfg.Now())
+	s.becomes[w.kind.Count] = item.N(count)
+	return nil
 }
 
 // standing reads the attributes that the package keeps in the row.
 func (r *Rows[T]) standing(row Item) (ring counted, version, count int64, err error) {
-	if ring, err = item.Bytes(row, attrRecent); err != nil {
-		return nil, 0, 0, err
-	}
-	if version, err = item.Int(row, attrVersion); err != nil {
-		return nil, 0, 0, err
-	}
-	count, err = item.Int(row, r.kind.Count)
-	return ring, version, count, err
+	f := Read(row)
+	version, count = f.Int(attrVersion), f.Int(r.kind.Count)
+	ring, err = item.Bytes(row, attrRecent)
+	return ring, version, count, cmp.Or(err, f.Err())
 }
 
-// merged returns a copy of the row with the changes in it.
+// merged returns a copy of the row with the changes in it: a nil value removes.
 func merged(row, changes Item) Item {
 	next := make(Item, len(row)+len(changes)+8)
 	maps.Copy(next, row)
-	for attribute, value := range changes {
-		if value == nil {
-			delete(next, attribute)
-		} else {
-			next[attribute] = value
-		}
-	}
+	maps.Copy(next, changes)
+	maps.DeleteFunc(next, func(_ string, value types.AttributeValue) bool { return value == nil })
 	return next
 }
 
 // checkOwn refuses attributes that the package keeps.
 func (r *Rows[T]) checkOwn(changes Item) error {
 	for attribute := range changes {
-		if reserved(attribute) || attribute == r.kind.Count || r.kind.exact() && attribute == attrTTL {
+		if r.kind.keeps(attribute) {
 			return fmt.Errorf("must not set attribute %s, which package record keeps", attribute)
 		}
 	}

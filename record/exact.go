@@ -44,11 +44,16 @@ const (
 	ifExact  = "attribute_not_exists(#recent)"
 )
 
-// errRing is for a row that may have counted the event without a row for it.
-var errRing = errors.New("the row was written by a Kind without a Retention, so it does not say which events it has counted")
+var (
+	// errRing is for a row that may have counted the event without a row for it.
+	errRing      = errors.New("the row was written by a Kind without a Retention, so it does not say which events it has counted")
+	errRetention = fmt.Errorf("the event happened longer ago than the Kind's Retention: %w", event.ErrTooOld)
+	errNoReason  = errors.New("the row refused the event for no known reason")
+)
 
 func (r *Rows[T]) checkExact() error {
 	switch {
+	case !r.kind.exact():
 	case r.cfg.MaxSkew < 0 || r.cfg.MaxSkew > mostSkew:
 		return event.BadInput(r.kind.Package, "Config.MaxSkew", "must be between 0 and a day")
 	case r.kind.Retention <= r.cfg.MaxSkew:
@@ -64,8 +69,6 @@ func (r *Rows[T]) tooOld(ev event.Event) bool {
 	return !r.cfg.Now().Before(ev.Time().Add(r.kind.Retention - r.cfg.MaxSkew))
 }
 
-var errRetention = fmt.Errorf("the event happened longer ago than the Kind's Retention: %w", event.ErrTooOld)
-
 // exactly is apply for an exact Kind.
 func (w *writing[T]) exactly(ctx context.Context, events []event.Event) (all []answer, err error) {
 	e, err := w.exactWrite()
@@ -73,16 +76,15 @@ func (w *writing[T]) exactly(ctx context.Context, events []event.Event) (all []a
 		return nil, err
 	}
 
-	distinct := slices.Compact(slices.Clone(events))
-	answers, err := e.count(ctx, distinct)
+	err = e.count(ctx, slices.Compact(slices.Clone(events)))
 	for _, ev := range events {
-		at, _ := slices.BinarySearchFunc(distinct, ev, event.Event.Compare)
-		if at >= len(answers) {
+		given, ok := e.answers[ev]
+		if !ok {
 			break
 		}
-		all = append(all, answers[at])
-		if answers[at].err == nil {
-			answers[at].outcome = event.Duplicate // if it comes again
+		all = append(all, given)
+		if given.err == nil {
+			e.answers[ev] = answer{outcome: event.Duplicate} // if it comes again
 		}
 	}
 
@@ -95,9 +97,10 @@ type exactWrite[T any] struct {
 	by      string
 	start   int64 // of the version of a new row
 	sent    int   // different transactions so far
-	read    bool
-	row     Item // for next: the row as it is known
+	known   bool
+	row     Item // for next: the row, once it is known
 	becomes Item // for next: the row after the transaction
+	answers map[event.Event]answer
 }
 
 func (w *writing[T]) exactWrite() (*exactWrite[T], error) {
@@ -105,123 +108,89 @@ func (w *writing[T]) exactWrite() (*exactWrite[T], error) {
 	if _, err := io.ReadFull(w.cfg.Rand, b[:]); err != nil {
 		return nil, fmt.Errorf("no randomness for a nonce: %w", err)
 	}
-	start := binary.BigEndian.Uint64(b[:]) >> 24
-	return &exactWrite[T]{writing: w, by: base64.RawURLEncoding.EncodeToString(b[:]), start: int64(start)}, nil
+	return &exactWrite[T]{
+		writing: w, by: base64.RawURLEncoding.EncodeToString(b[:]), start: int64(binary.BigEndian.Uint64(b[:]) >> 24),
+		answers: map[event.Event]answer{},
+	}, nil
 }
 
-// look reads the row that next computes from, once.
-func (e *exactWrite[T]) look(ctx context.Context) (err error) {
-	if e.next == nil || e.read {
-		return nil
-	}
-	e.row, err = e.Rows.read(ctx, e.key, true)
-	e.read = err == nil
-	return err
-}
-
-// count counts events that ascend, each once.
-func (e *exactWrite[T]) count(ctx context.Context, events []event.Event) (all []answer, err error) {
-	for len(all) < len(events) {
-		rest := events[len(all):]
-		if e.tooOld(rest[0]) {
-			all = append(all, answer{err: errRetention})
+// count counts events that ascend, each once, and answers them. After an error the
+// last of them have no answer.
+func (e *exactWrite[T]) count(ctx context.Context, events []event.Event) error {
+	for len(events) > 0 {
+		if e.tooOld(events[0]) {
+			e.answers[events[0]], events = answer{err: errRetention}, events[1:]
 			continue
 		}
 
-		if err := e.look(ctx); err != nil {
-			return all, err
+		some := events[:min(mostEvents, len(events))]
+		if err := e.transact(ctx, some); err != nil {
+			return err
 		}
-
-		answers, err := e.transact(ctx, rest[:min(mostEvents, len(rest))])
-		if err != nil {
-			return all, err
-		}
-
-		all = append(all, answers...)
+		events = events[len(some):]
 	}
-	return all, nil
+	return nil
 }
 
 // transact counts the events in one transaction, without those that turn out to be
 // counted already.
-func (e *exactWrite[T]) transact(ctx context.Context, events []event.Event) ([]answer, error) {
-	answers := make([]answer, len(events))
-	left := make([]int, len(events))
-	for i := range left {
-		left[i] = i
-	}
-
+func (e *exactWrite[T]) transact(ctx context.Context, left []event.Event) error {
 	var in *dynamodb.TransactWriteItemsInput // sent again unchanged after a conflict
 	for try := 1; ; {
 		if in == nil {
-			var err error
-			if in, err = e.transaction(events, left); err != nil {
-				return nil, err
+			items, err := e.items(ctx, left)
+			if err != nil {
+				return err
 			}
+			e.sent++
+			token := e.by + "-" + strconv.Itoa(e.sent)
+			in = &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(token), TransactItems: items}
 		}
 
 		_, err := e.api.TransactWriteItems(ctx, in)
 		if err == nil {
-			for _, i := range left {
-				answers[i].outcome = event.Created
+			for _, ev := range left {
+				e.answers[ev] = answer{outcome: event.Created}
 			}
 			e.row = e.becomes
-			return answers, nil
+			return nil
 		}
 
 		reasons, cancelled := ddb.Cancelled(err)
 		if cancelled && len(reasons) != len(in.TransactItems) || !cancelled && !ddb.Conflict(err) {
-			return nil, err
+			return err
 		}
 
-		told := tell(e.by, reasons)
-		rest := told.answer(left, answers, func(i int) map[string]int64 { return e.add[events[i]] })
+		told := e.tell(left, reasons)
 		switch {
-		case len(rest) == 0:
-			return answers, nil
+		case len(told.rest) == 0:
+			return nil
 		case told.fault:
-			return nil, err
+			return err
 		case told.refused && !told.busy:
-			if err := e.refused(told.stands, events[rest[0]]); err != nil {
-				return nil, err
+			if err := refusal(told.stands, e.next, e.add[told.rest[0]], e.atLeast); !errors.Is(err, ErrContended) {
+				return err
 			}
 			e.row, in = told.stands, nil
 		}
 
-		if len(rest) < len(left) { // it got on: there is no need to wait
-			left, in = rest, nil
+		if len(told.rest) < len(left) { // it got on: there is no need to wait
+			left, in = told.rest, nil
 			continue
 		}
 
 		if err := giveUp(ctx, try, err); err != nil {
-			return nil, err
+			return err
 		}
-
 		if try++; in == nil && try > patience {
-			e.read = false
-			if err := e.look(ctx); err != nil {
-				return nil, err
-			}
+			e.known = false // the row may have changed in the pause
 		}
 	}
-}
-
-// transaction returns the request that counts some of the events.
-func (e *exactWrite[T]) transaction(events []event.Event, indexes []int) (*dynamodb.TransactWriteItemsInput, error) {
-	some := make([]event.Event, len(indexes))
-	for n, i := range indexes {
-		some[n] = events[i]
-	}
-	items, err := e.items(some)
-	e.sent++
-	return &dynamodb.TransactWriteItemsInput{
-		ClientRequestToken: aws.String(e.by + "-" + strconv.Itoa(e.sent)), TransactItems: items,
-	}, err
 }
 
 // items returns the actions that count the events: a row for each, and then the
 // change of the record.
-func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, error) {
+func (e *exactWrite[T]) items(ctx context.Context, events []event.Event) ([]types.TransactWriteItem, error) {
 	partition, sort := item.Text(e.key, attrPK)+ofEvents, item.Text(e.key, attrSK)
 	items := make([]types.TransactWriteItem, 0, len(events)+1)
 	for _, ev := range events {
@@ -232,18 +201,33 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 		if e.add != nil {
 			row[attrAdd] = added(e.add[ev])
 		}
-		items = append(items, types.TransactWriteItem{Put: &types.Put{
+		items = append(items, ddb.PutAction(&dynamodb.PutItemInput{
 			TableName: aws.String(e.table), Item: row,
-			ConditionExpression:                 aws.String(ifNone),
-			ExpressionAttributeNames:            map[string]string{"#pk": attrPK},
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		}})
+			ConditionExpression:      aws.String(ifNone),
+			ExpressionAttributeNames: map[string]string{"#pk": attrPK},
+		}))
 	}
 
 	if e.next == nil { // Add needs no look at the row: its condition refuses attrRecent
 		return append(items, ddb.UpdateAction(e.adding(events))), nil
 	}
+	update, err := e.computing(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	return append(items, ddb.UpdateAction(update)), nil
+}
 
+// computing returns the update that Next computes from the row, which is read unless it
+// is known.
+func (e *exactWrite[T]) computing(ctx context.Context, events []event.Event) (*dynamodb.UpdateItemInput, error) {
+	if !e.known {
+		row, err := e.read(ctx, e.key, true)
+		if err != nil {
+			return nil, err
+		}
+		e.row, e.known = row, true
+	}
 	if item.Has(e.row, attrRecent) {
 		return nil, errRing
 	}
@@ -256,31 +240,26 @@ func (e *exactWrite[T]) items(events []event.Event) ([]types.TransactWriteItem, 
 		version = e.start // random, so that a row made anew is not taken for the old one
 	}
 
-	s := step{becomes: e.row}
+	s := step{becomes: e.row, own: Item{}}
 	for _, ev := range events {
-		if err := e.compute(&s, e.key, ev, e.next, false); err != nil {
+		count++
+		if err := e.compute(&s, ev, version, count, false); err != nil {
 			return nil, err
 		}
-		count++
-		e.keep(&s, version, count)
 	}
 
 	e.becomes = s.becomes
-	return append(items, ddb.UpdateAction(e.counting(e.key, e.row, s))), nil
+	return e.counting(e.row, s), nil
 }
 
-// refused returns why the row refused the event, or nil if it is to be computed
-// again from the row.
-func (w *writing[T]) refused(row Item, ev event.Event) error {
+// refusal says why the record refused an event: ErrContended if it has changed since
+// it was read, and the event is to be computed again.
+func refusal(row Item, next Next, add, atLeast map[string]int64) error {
 	switch {
 	case item.Has(row, attrRecent): // only a Kind without a Retention writes it
 		return errRing
-	case w.next != nil: // the row has changed since it was read
-		return nil
-	case len(w.atLeast) > 0:
-		return w.floor(row, w.add[ev], w.atLeast)
+	case next != nil:
+		return ErrContended
 	}
-	return errNoReason
+	return below(row, add, atLeast)
 }
-
-var errNoReason = errors.New("the row refused the event for no known reason")

@@ -21,8 +21,7 @@ type ApplyItem struct {
 	Items []types.TransactWriteItem
 
 	asked Apply
-	exact bool
-	by    string // of an exact Kind
+	by    string // the nonce of an exact Kind, "" of another
 	pkg   string
 	wrap  func(error) error
 }
@@ -54,8 +53,8 @@ func (r *Rows[T]) ApplyItem(ctx context.Context, a Apply) (*ApplyItem, error) {
 
 	method := cmp.Or(a.Method, "ApplyItem")
 	a.Add, a.AtLeast = maps.Clone(a.Add), maps.Clone(a.AtLeast)
-	i := &ApplyItem{asked: a, exact: r.kind.exact(), pkg: r.kind.Package, wrap: func(err error) error { return r.wrap(method, err) }}
-	if i.exact {
+	i := &ApplyItem{asked: a, pkg: r.kind.Package, wrap: func(err error) error { return r.wrap(method, err) }}
+	if r.kind.exact() {
 		err = w.exactItem(ctx, i)
 	} else {
 		err = w.ringItem(ctx, i)
@@ -90,7 +89,7 @@ func (i *ApplyItem) Outcome(reasons []types.CancellationReason) (event.Outcome, 
 		return 0, event.BadInput(i.pkg, "reasons", fmt.Sprintf("must have one element for each of the %d Items, has %d", len(i.Items), len(reasons)))
 	}
 	outcome := i.ringOutcome
-	if i.exact {
+	if i.by != "" {
 		outcome = i.exactOutcome
 	}
 	out, err := outcome(reasons)
@@ -108,16 +107,16 @@ func (i *ApplyItem) Committed() event.Outcome {
 
 // ringItem makes the item for a row that remembers its latest events.
 func (w *writing[T]) ringItem(ctx context.Context, i *ApplyItem) error {
-	row, err := w.Rows.read(ctx, w.key, true)
+	row, err := w.read(ctx, w.key, true)
 	if err != nil {
 		return err
 	}
-	s, err := w.step(w.key, row, []event.Event{i.asked.Event}, w.next)
+	s, err := w.step(row, []event.Event{i.asked.Event})
 	if err != nil {
 		return err
 	}
 	if s.taken > 0 {
-		i.Items = []types.TransactWriteItem{ddb.UpdateAction(w.counting(w.key, row, s))}
+		i.Items = []types.TransactWriteItem{ddb.UpdateAction(w.counting(row, s))}
 	}
 	return s.answers[0].err
 }
@@ -155,87 +154,68 @@ func (w *writing[T]) exactItem(ctx context.Context, i *ApplyItem) error {
 	if err != nil {
 		return err
 	}
-	if err := e.look(ctx); err != nil {
-		return err
-	}
-
 	i.by = e.by
-	i.Items, err = e.items([]event.Event{i.asked.Event})
+	i.Items, err = e.items(ctx, []event.Event{i.asked.Event})
 	return err
 }
 
+// exactOutcome reads the reasons of the event's row and of the record. The event's row,
+// if it stands, is written for good, whatever the other reason is.
 func (i *ApplyItem) exactOutcome(reasons []types.CancellationReason) (event.Outcome, error) {
-	told := tell(i.by, reasons)
-	if told.events[0] != 0 {
-		if err := differs(reasons[0].Item, i.asked.Add); err != nil {
-			return 0, err
-		}
-		return told.events[0], nil
+	row, counted, eventErr := ddb.Action(reasons[0])
+	if counted {
+		given := answerOf(row, i.by, i.asked.Add)
+		return given.outcome, given.err
 	}
 
-	for _, reason := range reasons {
-		if _, _, err := ddb.Action(reason); err != nil {
-			return 0, err
-		}
+	row, refused, err := ddb.Action(reasons[1])
+	if err = cmp.Or(eventErr, err); err != nil || !refused {
+		return 0, err
 	}
+	return 0, refusal(row, i.asked.Next, i.asked.Add, i.asked.AtLeast)
+}
 
-	switch {
-	case !told.refused:
-		return 0, nil
-	case item.Has(told.stands, attrRecent):
-		return 0, errRing
-	case i.asked.Next != nil:
-		return 0, ErrContended
+// answerOf is the answer to an event whose row stands, to the call with the nonce.
+func answerOf(row Item, nonce string, add map[string]int64) answer {
+	if err := differs(row, add); err != nil {
+		return answer{err: err}
 	}
-	return 0, below(told.stands, i.asked.Add, i.asked.AtLeast)
+	if item.Text(row, attrBy) == nonce {
+		return answer{outcome: event.Created}
+	}
+	return answer{outcome: event.Duplicate}
 }
 
 // told is what the reasons of a cancelled transaction say.
 type told struct {
-	events  []event.Outcome // 0 if the event is not counted
-	rows    []Item          // of the events
-	refused bool            // by the record, which stands
+	rest    []event.Event // that are not counted
+	refused bool          // by the record, which stands
 	stands  Item
 	busy    bool // some action met another transaction, or was throttled
 	fault   bool // some action failed in another way
 }
 
-// tell reads the reasons, the record's last. An event's row that stands is
-// written for good, whatever the other reasons are.
-func tell(by string, reasons []types.CancellationReason) (t told) {
-	for i, reason := range reasons {
-		old, refused, err := ddb.Action(reason)
-		t.rows = append(t.rows, old)
-		switch {
-		case err != nil && ddb.BusyAction(reason):
-			t.busy = true
-		case err != nil:
-			t.fault = true
-		case i == len(reasons)-1:
-			t.refused, t.stands = refused, old
-		case !refused:
-		case item.Text(old, attrBy) == by:
-			t.events = append(t.events, event.Created)
-		default:
-			t.events = append(t.events, event.Duplicate)
-		}
+// tell reads the reasons, the record's last, none after a conflict of the whole
+// request. It answers the events that are counted already.
+func (e *exactWrite[T]) tell(events []event.Event, reasons []types.CancellationReason) (t told) {
+	if len(reasons) == 0 {
+		return told{rest: events}
+	}
 
-		if len(t.events) == i {
-			t.events = append(t.events, 0)
+	for n, ev := range events {
+		if row, counted, _ := ddb.Action(reasons[n]); counted {
+			e.answers[ev] = answerOf(row, e.by, e.add[ev])
+		} else {
+			t.rest = append(t.rest, ev)
 		}
 	}
+
+	for _, reason := range reasons {
+		_, _, err := ddb.Action(reason)
+		t.busy = t.busy || ddb.BusyAction(reason)
+		t.fault = t.fault || err != nil && !ddb.BusyAction(reason)
+	}
+
+	t.stands, t.refused, _ = ddb.Action(reasons[len(events)])
 	return t
-}
-
-// answer sets the answers to the events that are counted, of those at the indexes
-// that the transaction had. It returns the other indexes.
-func (t told) answer(indexes []int, answers []answer, add func(int) map[string]int64) (rest []int) {
-	for n, i := range indexes {
-		if n >= len(t.events) || t.events[n] == 0 {
-			rest = append(rest, i)
-		} else if answers[i].err = differs(t.rows[n], add(i)); answers[i].err == nil {
-			answers[i].outcome = t.events[n]
-		}
-	}
-	return rest
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -38,6 +39,9 @@ type Item = map[string]types.AttributeValue
 
 // maxName bounds a Kind's Package and its Type, which is in every row.
 const maxName = 255
+
+// maxAttributes bounds a Kind's Attributes: an expression has room for some 200.
+const maxAttributes = 100
 
 // Attributes that the package keeps, in addition to the count, which a [Kind]
 // names.
@@ -93,50 +97,50 @@ type Kind[T any] struct {
 func (k Kind[T]) exact() bool { return k.Retention > 0 }
 
 func (k Kind[T]) validate() error {
-	if k.Package == "" || len(k.Package) > maxName {
+	const attributes = "Kind.Attributes"
+	switch {
+	case k.Package == "" || len(k.Package) > maxName:
 		return event.BadInput("record", "Kind.Package", fmt.Sprintf("must have 1 to %d bytes", maxName))
-	}
-	if err := check.ID(k.Package, "Kind.Type", k.Type); err != nil {
-		return err
-	}
-	if len(k.Type) > maxName {
+	case len(k.Type) > maxName:
 		return event.BadInput(k.Package, "Kind.Type", fmt.Sprintf("must have at most %d bytes", maxName))
-	}
-	if k.Decode == nil {
+	case k.Decode == nil:
 		return event.BadInput(k.Package, "Kind.Decode", "must not be nil")
-	}
-
-	if k.Count != "" {
-		if err := k.ownName("Kind.Count", k.Count); err != nil {
-			return err
-		}
-	}
-
-	if k.Retention < 0 {
+	case slices.Contains(reserved, k.Count):
+		return event.BadInput(k.Package, "Kind.Count", fmt.Sprintf("must not be %s, which package record keeps", k.Count))
+	case k.Retention < 0:
 		return event.BadInput(k.Package, "Kind.Retention", "must not be negative")
-	}
-	if k.exact() && (k.Count == "" || k.Count == attrTTL) {
+	case k.exact() && (k.Count == "" || k.Count == attrTTL):
 		return event.BadInput(k.Package, "Kind.Count", "must be set, and not to ttl, if the Kind has a Retention")
+	case k.Count != "" && !k.exact() && len(k.Attributes) > 0:
+		return event.BadInput(k.Package, attributes, "must be empty with a Count and no Retention: they are for Set and Add")
+	case len(k.Attributes) > maxAttributes:
+		return event.BadInput(k.Package, attributes, fmt.Sprintf("must be at most %d, are %d", maxAttributes, len(k.Attributes)))
 	}
 
-	return k.validateAttributes()
+	err := check.ID(k.Package, "Kind.Type", k.Type)
+	if k.Count != "" {
+		err = cmp.Or(err, check.Attribute(k.Package, "Kind.Count", k.Count))
+	}
+
+	for i, attribute := range k.Attributes {
+		if k.keeps(attribute) {
+			return event.BadInput(k.Package, attributes, fmt.Sprintf("must not name %s, which package record keeps", attribute))
+		}
+		if slices.Contains(k.Attributes[:i], attribute) {
+			return event.BadInput(k.Package, attributes, fmt.Sprintf("must not name %s twice", attribute))
+		}
+		err = cmp.Or(err, check.Attribute(k.Package, attributes, attribute))
+	}
+
+	return err
 }
 
-// ownName refuses a name that cannot be an attribute of the record's own.
-func (k Kind[T]) ownName(field, attribute string) error {
-	if reserved(attribute) {
-		return event.BadInput(k.Package, field, fmt.Sprintf("must not be %s, which package record keeps", attribute))
-	}
-	return check.Attribute(k.Package, field, attribute)
-}
+// reserved are the attributes that the package keeps in rows of every Kind.
+var reserved = []string{attrPK, attrSK, attrType, attrVersion, attrRecent, attrEvent, attrUpdatedAt}
 
-// reserved reports whether the package keeps the attribute itself.
-func reserved(attribute string) bool {
-	switch attribute {
-	case attrPK, attrSK, attrType, attrVersion, attrRecent, attrEvent, attrUpdatedAt:
-		return true
-	}
-	return false
+// keeps reports whether the package keeps the attribute itself.
+func (k Kind[T]) keeps(attribute string) bool {
+	return slices.Contains(reserved, attribute) || attribute == k.Count || k.exact() && attribute == attrTTL
 }
 
 // Config of Rows. The zero Config works.
@@ -189,22 +193,15 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 	}
 
 	r.cfg.fill()
-	if err := kind.validate(); err != nil {
-		return nil, err
-	}
-
 	r.kind.Attributes = slices.Clone(kind.Attributes)
-	if err := check.NotNil(kind.Package, "api", api); err != nil {
+	err := cmp.Or(
+		kind.validate(),
+		check.NotNil(kind.Package, "api", api),
+		check.Table(kind.Package, table),
+		r.checkExact(),
+	)
+	if err != nil {
 		return nil, err
-	}
-	if err := check.Table(kind.Package, table); err != nil {
-		return nil, err
-	}
-
-	if kind.exact() {
-		if err := r.checkExact(); err != nil {
-			return nil, err
-		}
 	}
 	return r, nil
 }
@@ -262,8 +259,5 @@ func (r *Rows[T]) checkPartition(partition string) error {
 
 // checkKey refuses what is not the key of a row.
 func (r *Rows[T]) checkKey(partition, sort string) error {
-	if err := r.checkPartition(partition); err != nil {
-		return err
-	}
-	return check.SortKey(r.kind.Package, "Sort", sort)
+	return cmp.Or(r.checkPartition(partition), check.SortKey(r.kind.Package, "Sort", sort))
 }

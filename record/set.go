@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -39,10 +37,7 @@ type Set struct {
 	Values Item
 }
 
-const (
-	maxRank       = 999
-	maxAttributes = 100 // an expression has room for some 200
-)
+const maxRank = 999
 
 // A later event wins. Events sort as their marks do.
 const (
@@ -92,19 +87,10 @@ func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 	}
 
 	mark := markOf(s.Event, s.Rank)
-	names := map[string]string{"#type": attrType, "#event": attrEvent, "#updatedAt": attrUpdatedAt}
+	names := item.NamesIn(setLatest, ifLater)
 	values := Item{":type": item.S(r.kind.Type), ":event": item.S(mark), ":updatedAt": item.Time(now)}
-
-	in := &dynamodb.UpdateItemInput{
-		TableName:                           aws.String(r.table),
-		Key:                                 keyOf(s.Partition, s.Sort),
-		UpdateExpression:                    aws.String(withOwn(setLatest, own, names, values)),
-		ConditionExpression:                 aws.String(ifLater),
-		ExpressionAttributeNames:            names,
-		ExpressionAttributeValues:           values,
-		ReturnValues:                        types.ReturnValueAllOld,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
+	in := r.request(keyOf(s.Partition, s.Sort), withOwn(setLatest, own, names, values), ifLater, names, values)
+	in.ReturnValues = types.ReturnValueAllOld
 
 	var other Item // the row that this event replaced, or that refused it
 	err := ddb.Retry(ctx, func() error {
@@ -153,55 +139,26 @@ func answerSet(mark string, own, other Item, refused bool) (event.Outcome, error
 }
 
 func (r *Rows[T]) checkSet(s Set, now time.Time) error {
-	if r.kind.Count != "" {
-		return event.BadInput(r.kind.Package, "Kind.Count", "must be empty for Set, which does not count events")
-	}
-	if len(r.kind.Attributes) == 0 {
-		return event.BadInput(r.kind.Package, "Kind.Attributes", "must not be empty for Set: it removes those that an event does not give")
-	}
-	if err := r.checkKey(s.Partition, s.Sort); err != nil {
-		return err
-	}
-	if err := s.Event.Check(r.kind.Package, "Event", now); err != nil {
-		return err
-	}
-	if s.Rank < 0 || s.Rank > maxRank {
-		return event.BadInput(r.kind.Package, "Rank", fmt.Sprintf("must be 0 to %d, is %d", maxRank, s.Rank))
-	}
-	if len(s.Values) == 0 {
-		return event.BadInput(r.kind.Package, "Values", "must not be empty: to remove an attribute, give it a nil value")
+	pkg := r.kind.Package
+	switch {
+	case r.kind.Count != "":
+		return event.BadInput(pkg, "Kind.Count", "must be empty for Set, which does not count events")
+	case len(r.kind.Attributes) == 0:
+		return event.BadInput(pkg, "Kind.Attributes", "must not be empty for Set: it removes those that an event does not give")
+	case s.Rank < 0 || s.Rank > maxRank:
+		return event.BadInput(pkg, "Rank", fmt.Sprintf("must be 0 to %d, is %d", maxRank, s.Rank))
+	case len(s.Values) == 0:
+		return event.BadInput(pkg, "Values", "must not be empty: to remove an attribute, give it a nil value")
 	}
 
 	for attribute, value := range s.Values {
-		if value != nil && check.NotNil(r.kind.Package, "Values", value) != nil {
-			return event.BadInput(r.kind.Package, "Values", fmt.Sprintf("must not give a nil pointer for %s: give nil to remove it", attribute))
+		if value != nil && check.NotNil(pkg, "Values", value) != nil {
+			return event.BadInput(pkg, "Values", fmt.Sprintf("must not give a nil pointer for %s: give nil to remove it", attribute))
 		}
 		if !slices.Contains(r.kind.Attributes, attribute) {
-			return event.BadInput(r.kind.Package, "Values", fmt.Sprintf("must not give %s, which is not one of Kind.Attributes", attribute))
+			return event.BadInput(pkg, "Values", fmt.Sprintf("must not give %s, which is not one of Kind.Attributes", attribute))
 		}
-	}
-	return nil
-}
-
-func (k Kind[T]) validateAttributes() error {
-	const field = "Kind.Attributes"
-	if k.Count != "" && !k.exact() && len(k.Attributes) > 0 {
-		return event.BadInput(k.Package, field, "must be empty with a Count and no Retention: they are for Set and Add")
-	}
-	if len(k.Attributes) > maxAttributes {
-		return event.BadInput(k.Package, field, fmt.Sprintf("must be at most %d, are %d", maxAttributes, len(k.Attributes)))
 	}
 
-	for i, attribute := range k.Attributes {
-		if err := k.ownName(field, attribute); err != nil {
-			return err
-		}
-		if attribute == k.Count || k.exact() && attribute == attrTTL {
-			return event.BadInput(k.Package, field, fmt.Sprintf("must not name %s, which package record keeps", attribute))
-		}
-		if slices.Contains(k.Attributes[:i], attribute) {
-			return event.BadInput(k.Package, field, fmt.Sprintf("must not name %s twice", attribute))
-		}
-	}
-	return nil
+	return cmp.Or(r.checkKey(s.Partition, s.Sort), s.Event.Check(pkg, "Event", now))
 }

@@ -1,12 +1,12 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -24,10 +24,11 @@ const (
 // checkSums refuses the keys and sums that only an exact Kind would write.
 func (w *writing[T]) checkSums(partition, sort string) error {
 	pkg := w.kind.Package
-	if err := check.PartitionKey(pkg, "Partition", partition+ofEvents); err != nil {
-		return err
-	}
-	if err := check.SortKey(pkg, "Sort", sortOf(sort, event.Event{})); err != nil {
+	err := cmp.Or(
+		check.PartitionKey(pkg, "Partition", partition+ofEvents),
+		check.SortKey(pkg, "Sort", sortOf(sort, event.Event{})),
+	)
+	if err != nil {
 		return err
 	}
 
@@ -66,16 +67,14 @@ func (e *exactWrite[T]) adding(events []event.Event) *dynamodb.UpdateItemInput {
 		}
 	}
 
-	names := map[string]string{
-		"#type": attrType, "#version": attrVersion, "#updatedAt": attrUpdatedAt, "#count": e.kind.Count, "#recent": attrRecent,
-	}
-
 	values := Item{
 		":type": item.S(e.kind.Type), ":start": item.N(e.start), ":one": item.N(1),
 		":updatedAt": item.Time(e.cfg.Now()), ":count": item.N(int64(len(events))),
 	}
 
 	add, condition := addExact, ifExact
+	names := item.NamesIn(add, condition)
+	names["#count"] = e.kind.Count
 	for i, attribute := range slices.Sorted(maps.Keys(sums)) {
 		name, value := aliases(i)
 		names[name], values[value] = attribute, item.N(sums[attribute])
@@ -94,14 +93,7 @@ func (e *exactWrite[T]) adding(events []event.Event) *dynamodb.UpdateItemInput {
 		condition += " AND " + enough
 	}
 
-	return &dynamodb.UpdateItemInput{
-		TableName:                 aws.String(e.table),
-		Key:                       e.key,
-		UpdateExpression:          aws.String(add),
-		ConditionExpression:       aws.String(condition),
-		ExpressionAttributeNames:  names,
-		ExpressionAttributeValues: values,
-	}
+	return e.request(e.key, add, condition, names, values)
 }
 
 // added is what an event adds, as its row remembers it.

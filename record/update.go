@@ -1,7 +1,7 @@
 package record
 
 import (
-	"context"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -29,26 +29,16 @@ const (
 	ifBare   = "attribute_exists(#pk) AND attribute_not_exists(#version) AND attribute_not_exists(#count)"
 )
 
-// update writes the step if the row has not changed.
-func (r *Rows[T]) update(ctx context.Context, key, row Item, s step) error {
-	return r.send(ctx, r.counting(key, row, s))
-}
-
 // counting returns the write of the step. Its condition is that the row has not
 // changed.
-func (r *Rows[T]) counting(key, row Item, s step) *dynamodb.UpdateItemInput {
-	names := map[string]string{
-		"#type": attrType, "#version": attrVersion, "#updatedAt": attrUpdatedAt, "#count": r.kind.Count,
-	}
-
+func (w *writing[T]) counting(row Item, s step) *dynamodb.UpdateItemInput {
+	set, count := setExact, w.kind.Count
 	values := Item{
 		":type": s.becomes[attrType], ":version": s.becomes[attrVersion],
-		":updatedAt": s.becomes[attrUpdatedAt], ":count": s.becomes[r.kind.Count],
+		":updatedAt": s.becomes[attrUpdatedAt], ":count": s.becomes[count],
 	}
-
-	set := setExact
-	if !r.kind.exact() {
-		set, names["#recent"], values[":recent"] = setCounted, attrRecent, s.becomes[attrRecent]
+	if !w.kind.exact() {
+		set, values[":recent"] = setCounted, s.becomes[attrRecent]
 	}
 
 	condition := ifBare
@@ -58,45 +48,40 @@ func (r *Rows[T]) counting(key, row Item, s step) *dynamodb.UpdateItemInput {
 	case item.Has(row, attrVersion) && item.Has(row, attrRecent):
 		condition, values[":stood"], values[":ring"] = ifRing, row[attrVersion], row[attrRecent]
 	case item.Has(row, attrVersion):
-		condition, values[":stood"], names["#recent"] = ifNoRing, row[attrVersion], attrRecent
-	case item.Has(row, r.kind.Count):
-		condition, values[":stood"] = ifCount, row[r.kind.Count]
+		condition, values[":stood"] = ifNoRing, row[attrVersion]
+	case item.Has(row, count):
+		condition, values[":stood"] = ifCount, row[count]
 	}
 
-	if item.Has(row, attrVersion) && item.Has(row, r.kind.Count) {
-		condition, values[":stoodCount"] = condition+andCount, row[r.kind.Count]
+	if item.Has(row, attrVersion) && item.Has(row, count) {
+		condition, values[":stoodCount"] = condition+andCount, row[count]
 	}
 
-	if condition == ifNone || condition == ifBare {
-		names["#pk"] = attrPK
-	}
-	return &dynamodb.UpdateItemInput{
-		TableName:                 aws.String(r.table),
-		Key:                       key,
-		UpdateExpression:          aws.String(withOwn(set, s.own, names, values)),
-		ConditionExpression:       aws.String(condition),
-		ExpressionAttributeNames:  names,
-		ExpressionAttributeValues: values,
-	}
+	names := item.NamesIn(set, condition)
+	names["#count"] = count
+	return w.request(w.key, withOwn(set, s.own, names, values), condition, names, values)
 }
 
-// send sends the update. The error of a refusal has the existing row: see
+// request is an update of a row. Its refusal brings the existing row: see
 // [ddb.Refused].
-func (r *Rows[T]) send(ctx context.Context, in *dynamodb.UpdateItemInput) error {
-	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	_, err := r.api.UpdateItem(ctx, in)
-	return err
+func (r *Rows[T]) request(key Item, update, condition string, names map[string]string, values Item) *dynamodb.UpdateItemInput {
+	return &dynamodb.UpdateItemInput{
+		TableName:                           aws.String(r.table),
+		Key:                                 key,
+		UpdateExpression:                    aws.String(update),
+		ConditionExpression:                 aws.String(condition),
+		ExpressionAttributeNames:            names,
+		ExpressionAttributeValues:           values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
 }
 
 // withOwn adds the record's own attributes to an update, in the order of their
 // names, so that the same changes always are the same expression.
 func withOwn(set string, own Item, names map[string]string, values Item) string {
-	attributes := make([]string, 0, len(own))
-	for attribute := range own {
-		attributes = append(attributes, attribute)
-	}
-
+	attributes := slices.AppendSeq(make([]string, 0, len(own)), maps.Keys(own))
 	slices.Sort(attributes)
+
 	remove := ""
 	for i, attribute := range attributes {
 		name, value := aliases(i)

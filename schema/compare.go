@@ -137,7 +137,7 @@ func changeable(want Index, stands *types.TableDescription, kinds map[string]typ
 	for _, local := range stands.LocalSecondaryIndexes {
 		fixed = slices.Concat(fixed, local.KeySchema)
 	}
-	for _, a := range want.Key.attributes() {
+	for _, a := range want.Key.parts() {
 		held := func(e types.KeySchemaElement) bool { return aws.ToString(e.AttributeName) == a.Name }
 		if slices.ContainsFunc(fixed, held) && kinds[a.Name] != a.Type {
 			return false
@@ -230,20 +230,6 @@ func sameKMSKey(named, described string) bool {
 	return named == id
 }
 
-// A part is an attribute's place in a key.
-type part struct {
-	Attribute
-	role types.KeyType
-}
-
-func (k Key) parts() []part {
-	parts := []part{{k.Partition, types.KeyTypeHash}}
-	if k.Sort.Name != "" {
-		parts = append(parts, part{k.Sort, types.KeyTypeRange})
-	}
-	return parts
-}
-
 func kindsOf(definitions []types.AttributeDefinition) map[string]types.ScalarAttributeType {
 	kinds := map[string]types.ScalarAttributeType{}
 	for _, a := range definitions {
@@ -263,6 +249,9 @@ func partsOf(elements []types.KeySchemaElement, kinds map[string]types.ScalarAtt
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.role, b.role) }) // HASH before RANGE
 	return parts
 }
+
+// String writes the key as "(chatId S, messageId N)".
+func (k Key) String() string { return textOf(k.parts()) }
 
 // textOf writes a deployed key as [Key.String] does, with several partition
 // attributes in parentheses of their own: "((tenant S, day S), number N)".

@@ -25,12 +25,6 @@ type API interface {
 
 var _ API = (*dynamodb.Client)(nil)
 
-// Pauses between looks at a table that is not active yet.
-const (
-	firstPause = 50 * time.Millisecond
-	mostPause  = 2 * time.Second
-)
-
 // Create creates the tables that do not exist. It waits until each table is
 // active, and switches on the TTL and the backups that its definition asks for.
 // Create waits as long as the context allows. But if the status of a table does
@@ -80,7 +74,7 @@ func stand(ctx context.Context, api API, table Table) (*types.TableDescription, 
 		return nil, failed(table, err)
 	}
 
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	for try := 0; ; try++ {
 		out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table.Name)})
 		switch {
 		case ddb.Missing(err):
@@ -97,21 +91,16 @@ func stand(ctx context.Context, api API, table Table) (*types.TableDescription, 
 			return nil, mismatch(table.compare(out.Table)[:1]) // its status comes first
 		}
 
-		if err := wait(ctx, pause); err != nil {
+		if err := pause(ctx, try); err != nil {
 			return nil, failed(table, fmt.Errorf("it is not active yet: %w", err))
 		}
 	}
 }
 
-func wait(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+// pause waits before the next look at a table that is not active yet: up to 50
+// milliseconds, and up to 1.6 seconds from the sixth look on.
+func pause(ctx context.Context, try int) error {
+	return ddb.Pause(ctx, 50*time.Millisecond, min(try, 5))
 }
 
 // passing reports whether the status will change by itself.
@@ -131,9 +120,6 @@ func active(table *types.TableDescription) bool {
 		return i.IndexStatus != "" && i.IndexStatus != types.IndexStatusActive
 	})
 }
-
-// String writes the key as "(chatId S, messageId N)".
-func (k Key) String() string { return textOf(k.parts()) }
 
 // switchOnTTL switches on the table's TTL, if it has one. It looks first: DynamoDB
 // refuses to switch on a TTL that is on, and takes one change an hour. A TTL that is
@@ -179,7 +165,7 @@ func switchOnBackups(ctx context.Context, api API, table Table) error {
 		return failed(table, err)
 	}
 
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	for try := 0; ; try++ {
 		_, err := api.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{
 			TableName:                        aws.String(table.Name),
 			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)},
@@ -189,7 +175,7 @@ func switchOnBackups(ctx context.Context, api API, table Table) error {
 		if err == nil || !ddb.BackupsUnavailable(err) {
 			return failed(table, err)
 		}
-		if stopped := wait(ctx, pause); stopped != nil {
+		if stopped := pause(ctx, try); stopped != nil {
 			return failed(table, errors.Join(stopped, err))
 		}
 	}

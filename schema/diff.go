@@ -121,7 +121,7 @@ func mismatch(differences []Difference) error {
 // Price: 3 requests. This is for each table. A table that does not exist takes 1
 // request. These requests do not cost capacity units.
 func Diff(ctx context.Context, api Reader, tables ...Table) ([]Difference, error) {
-	return diff(ctx, api, "Diff", tables, func(Table) (ttl, backups bool) { return true, true })
+	return diff(ctx, api, "Diff", tables, true)
 }
 
 // Verify returns a [*MismatchError] that names each [Difference] of the tables
@@ -132,15 +132,15 @@ func Diff(ctx context.Context, api Reader, tables ...Table) ([]Difference, error
 // Price: 1 request. This is for each table. TTL adds 1 request, and point-in-time
 // recovery adds 1. These requests do not cost capacity units.
 func Verify(ctx context.Context, api Reader, tables ...Table) error {
-	differences, err := diff(ctx, api, "Verify", tables, func(t Table) (ttl, backups bool) { return t.TTL != "", t.PointInTimeRecovery })
+	differences, err := diff(ctx, api, "Verify", tables, false)
 	if err != nil {
 		return err
 	}
 	return mismatch(differences)
 }
 
-// diff compares the tables; ask says for which also TTL and backups.
-func diff(ctx context.Context, api Reader, op string, tables []Table, ask func(Table) (ttl, backups bool)) ([]Difference, error) {
+// diff compares the tables: all that is deployed, or only what the definitions ask for.
+func diff(ctx context.Context, api Reader, op string, tables []Table, all bool) ([]Difference, error) {
 	merged, err := Merge(tables...)
 	if err != nil {
 		return nil, err
@@ -149,30 +149,29 @@ func diff(ctx context.Context, api Reader, op string, tables []Table, ask func(T
 		return nil, err
 	}
 
-	var all []Difference
+	var found []Difference
 	for _, table := range merged {
-		ttl, backups := ask(table)
-		differences, err := table.diff(ctx, api, ttl, backups)
+		differences, err := table.diff(ctx, api, all)
 		switch {
 		case ddb.Missing(err):
 			differences = []Difference{table.absent()}
 		case err != nil:
 			return nil, ddb.Wrap(pkg, op, table.Name, err)
 		}
-		all = append(all, differences...)
+		found = append(found, differences...)
 	}
 
-	return all, nil
+	return found, nil
 }
 
-func (t Table) diff(ctx context.Context, api Reader, ttl, backups bool) ([]Difference, error) {
+func (t Table) diff(ctx context.Context, api Reader, all bool) ([]Difference, error) {
 	out, err := api.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(t.Name)})
 	if err != nil {
 		return nil, err
 	}
 
 	differences := t.compare(out.Table)
-	if ttl {
+	if all || t.TTL != "" {
 		stands, err := api.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(t.Name)})
 		if err != nil {
 			return nil, err
@@ -180,7 +179,7 @@ func (t Table) diff(ctx context.Context, api Reader, ttl, backups bool) ([]Diffe
 		differences = append(differences, t.compareTTL(stands.TimeToLiveDescription)...)
 	}
 
-	if backups {
+	if all || t.PointInTimeRecovery {
 		recovery, err := recoveryOf(ctx, api, t.Name)
 		if err != nil {
 			return nil, err

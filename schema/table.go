@@ -79,12 +79,19 @@ func String(name string) Attribute { return Attribute{name, types.ScalarAttribut
 // Number is a key attribute of type N.
 func Number(name string) Attribute { return Attribute{name, types.ScalarAttributeTypeN} }
 
-// attributes returns the key's attributes, partition first.
-func (k Key) attributes() []Attribute {
-	if k.Sort.Name == "" {
-		return []Attribute{k.Partition}
+// part is an attribute's place in a key.
+type part struct {
+	Attribute
+	role types.KeyType
+}
+
+// parts returns the parts of the key, partition first.
+func (k Key) parts() []part {
+	parts := []part{{k.Partition, types.KeyTypeHash}}
+	if k.Sort.Name != "" {
+		parts = append(parts, part{k.Sort, types.KeyTypeRange})
 	}
-	return []Attribute{k.Partition, k.Sort}
+	return parts
 }
 
 // Input returns the CreateTable request for the table.
@@ -129,22 +136,22 @@ func (t Table) TTLInput() *dynamodb.UpdateTimeToLiveInput {
 }
 
 func keySchema(key Key) []types.KeySchemaElement {
-	schema := []types.KeySchemaElement{{AttributeName: aws.String(key.Partition.Name), KeyType: types.KeyTypeHash}}
-	if key.Sort.Name != "" {
-		schema = append(schema, types.KeySchemaElement{AttributeName: aws.String(key.Sort.Name), KeyType: types.KeyTypeRange})
+	var schema []types.KeySchemaElement
+	for _, p := range key.parts() {
+		schema = append(schema, types.KeySchemaElement{AttributeName: aws.String(p.Name), KeyType: p.role})
 	}
 	return schema
 }
 
 // definitions lists every key attribute once, by name.
 func (t Table) definitions() []types.AttributeDefinition {
-	all := t.Key.attributes()
+	all := t.Key.parts()
 	for _, index := range t.Indexes {
-		all = append(all, index.Key.attributes()...)
+		all = append(all, index.Key.parts()...)
 	}
-	slices.SortFunc(all, func(a, b Attribute) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b part) int { return cmp.Compare(a.Name, b.Name) })
 	var defs []types.AttributeDefinition
-	for _, a := range slices.Compact(all) {
+	for _, a := range slices.CompactFunc(all, func(a, b part) bool { return a.Attribute == b.Attribute }) {
 		defs = append(defs, types.AttributeDefinition{AttributeName: aws.String(a.Name), AttributeType: a.Type})
 	}
 	return defs
@@ -152,22 +159,16 @@ func (t Table) definitions() []types.AttributeDefinition {
 
 // validate refuses a table that DynamoDB would refuse for its names and keys.
 func (t Table) validate() error {
-	if err := check.Table(pkg, t.Name); err != nil {
-		return err
-	}
-
-	if t.TTL != "" {
-		if err := check.Attribute(pkg, "table "+t.Name+" TTL", t.TTL); err != nil {
-			return err
-		}
-	}
-
-	if err := check.Text(pkg, "table "+t.Name+" KMS key", t.KMSKey); err != nil {
-		return err
-	}
-
 	kinds := map[string]types.ScalarAttributeType{}
-	if err := t.Key.validate("table "+t.Name, kinds); err != nil {
+	err := cmp.Or(
+		check.Table(pkg, t.Name),
+		check.Text(pkg, "table "+t.Name+" KMS key", t.KMSKey),
+		t.Key.validate("table "+t.Name, kinds),
+	)
+	if t.TTL != "" {
+		err = cmp.Or(err, check.Attribute(pkg, "table "+t.Name+" TTL", t.TTL))
+	}
+	if err != nil {
 		return err
 	}
 
@@ -191,7 +192,7 @@ func (t Table) validate() error {
 
 // validate checks the key and that each attribute has one type in the table.
 func (k Key) validate(field string, kinds map[string]types.ScalarAttributeType) error {
-	for _, a := range k.attributes() {
+	for _, a := range k.parts() {
 		if err := check.Attribute(pkg, field+" key", a.Name); err != nil {
 			return err
 		}

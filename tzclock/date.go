@@ -29,20 +29,7 @@ func ParseDate(text string) (Date, error) {
 
 // String returns YYYY-MM-DD, padded with zeros. The texts of valid dates sort
 // as the dates do.
-func (d Date) String() string {
-	if d.Year < 0 || d.Year > 9999 || d.Month < 0 || d.Month > 99 || d.Day < 0 || d.Day > 99 {
-		return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day) // is not a day of the calendar
-	}
-	text := []byte("0000-00-00") // by hand, for every write of a counter asks for it
-	for i, n := 3, d.Year; n > 0; i, n = i-1, n/10 {
-		text[i] += byte(n % 10)
-	}
-	text[5] += byte(d.Month / 10)
-	text[6] += byte(d.Month % 10)
-	text[8] += byte(d.Day / 10)
-	text[9] += byte(d.Day % 10)
-	return string(text)
-}
+func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, d.Month, d.Day) }
 
 func (d Date) valid() bool {
 	return 1 <= d.Year && d.Year <= 9999 && d == dateOf(d.utc())
@@ -92,17 +79,19 @@ func (d Date) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads what MarshalText wrote.
-func (d *Date) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		*d = Date{}
-		return nil
+func (d *Date) UnmarshalText(text []byte) error { return unmarshal(d, text, ParseDate) }
+
+// unmarshal reads a text into a value, which an empty text sets to zero. What cannot be
+// read leaves the value as it is.
+func unmarshal[T any](into *T, text []byte, parse func(string) (T, error)) (err error) {
+	var value T
+	if len(text) > 0 {
+		value, err = parse(string(text))
 	}
-	parsed, err := ParseDate(string(text))
-	if err != nil {
-		return err
+	if err == nil {
+		*into = value
 	}
-	*d = parsed
-	return nil
+	return err
 }
 
 // utc stands for the day in arithmetic: in UTC every day has 24 hours.

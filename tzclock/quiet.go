@@ -68,19 +68,19 @@ func ParseQuiet(text string) (Quiet, error) {
 		return Quiet{}, event.BadInput("tzclock", "quiet hours", fmt.Sprintf("must be HH:MM-HH:MM, is %.32q", text))
 	}
 
-	var q Quiet
-	var err error
-	if q.From, err = parseTimeOfDay(from); err != nil {
+	start, err := parseTimeOfDay(from)
+	if err != nil {
 		return Quiet{}, err
 	}
-	if q.To, err = parseTimeOfDay(to); err != nil {
+	end, err := parseTimeOfDay(to)
+	if err != nil {
 		return Quiet{}, err
 	}
-	if q.From == q.To {
+	if start == end {
 		return Quiet{}, event.BadInput("tzclock", "quiet hours", sameTimes)
 	}
 
-	return q, nil
+	return Quiet{From: start, To: end}, nil
 }
 
 const sameTimes = "must not start and end at the same time, which might mean all day or never"
@@ -97,41 +97,19 @@ func (q Quiet) String() string {
 // MarshalText returns the form that [ParseQuiet] reads, or an empty text for
 // the zero Quiet.
 func (q Quiet) MarshalText() ([]byte, error) {
-	if q == (Quiet{}) {
+	switch {
+	case q == (Quiet{}):
 		return []byte{}, nil
-	}
-	if err := q.check("tzclock", "quiet hours"); err != nil {
-		return nil, err
+	case !q.From.valid() || !q.To.valid():
+		return nil, event.BadInput("tzclock", "quiet hours", "must have times from 00:00 to 23:59, is "+q.String())
+	case q.From == q.To:
+		return nil, event.BadInput("tzclock", "quiet hours", sameTimes)
 	}
 	return []byte(q.String()), nil
 }
 
 // UnmarshalText reads what MarshalText wrote.
-func (q *Quiet) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		*q = Quiet{}
-		return nil
-	}
-	parsed, err := ParseQuiet(string(text))
-	if err != nil {
-		return err
-	}
-	*q = parsed
-	return nil
-}
-
-func (q Quiet) check(pkg, field string) error {
-	switch {
-	case !q.From.valid() || !q.To.valid():
-		return event.BadInput(pkg, field, "must have times from 00:00 to 23:59, is "+q.String())
-	case q.From == q.To && q != Quiet{}:
-		return event.BadInput(pkg, field, sameTimes)
-	}
-	return nil
-}
-
-// never reports whether no time of day is quiet.
-func (q Quiet) never() bool { return q.From == q.To }
+func (q *Quiet) UnmarshalText(text []byte) error { return unmarshal(q, text, ParseQuiet) }
 
 // Contains reports whether the time that a clock in the zone shows at t is
 // quiet.
@@ -157,7 +135,7 @@ func (q Quiet) Ends(z Zone, t time.Time) (time.Time, bool) {
 // if they never begin. If t is quiet, Begins returns the instant at which the
 // next quiet hours begin; [Quiet.Ends] returns the end of the present ones.
 func (q Quiet) Begins(z Zone, t time.Time) (time.Time, bool) {
-	if q.never() {
+	if q.From == q.To {
 		return time.Time{}, false
 	}
 	if end, quiet := q.Ends(z, t); quiet {

@@ -111,18 +111,7 @@ func (z Zone) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads what MarshalText wrote, and refuses names that [Load]
 // refuses.
-func (z *Zone) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		*z = Zone{}
-		return nil
-	}
-	loaded, err := Load(string(text))
-	if err != nil {
-		return err
-	}
-	*z = loaded
-	return nil
-}
+func (z *Zone) UnmarshalText(text []byte) error { return unmarshal(z, text, Load) }
 
 // Location returns the zone's *time.Location, for formatting and for package
 // time. It panics for the zero Zone, and if the data of the zone is missing.

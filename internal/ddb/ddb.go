@@ -55,26 +55,31 @@ func Cancelled(err error) ([]types.CancellationReason, bool) {
 // item, or a write to it in another Region. Nothing was written, and the SDK
 // does not try again by itself.
 func Conflict(err error) bool {
-	if apiErr, ok := errors.AsType[smithy.APIError](err); ok {
-		switch apiErr.ErrorCode() {
-		case "TransactionConflictException", "TransactionInProgressException", "ReplicatedWriteConflictException":
-			return true
-		}
+	switch answered(err) {
+	case "TransactionConflictException", "TransactionInProgressException", "ReplicatedWriteConflictException":
+		return true
 	}
+	return Contended(err) && !hasReason(err, func(reason types.CancellationReason) bool { // it remains, however the conflict ends
+		return codeOf(reason) != "None" && codeOf(reason) != conflict
+	})
+}
 
+// answered returns the code of DynamoDB's answer, "" if the error is not an answer.
+func answered(err error) string {
+	if answer, ok := errors.AsType[smithy.APIError](err); ok {
+		return answer.ErrorCode()
+	}
+	return ""
+}
+
+// conflict is the code of an action that met a transaction under way.
+const conflict = "TransactionConflict"
+
+// hasReason reports whether any action of a cancelled transaction failed for such a
+// reason.
+func hasReason(err error, such func(types.CancellationReason) bool) bool {
 	reasons, _ := Cancelled(err)
-	conflict := false
-	for _, reason := range reasons {
-		switch code := codeOf(reason); code {
-		case "None":
-		case "TransactionConflict":
-			conflict = true
-		default: // this reason remains, however the conflict ends
-			return false
-		}
-	}
-
-	return conflict
+	return slices.ContainsFunc(reasons, such)
 }
 
 // codeOf returns the reason's code. A reason without one counts as "None", the code
@@ -149,34 +154,22 @@ func CheckAction(in *dynamodb.UpdateItemInput) types.TransactWriteItem {
 // action's failed condition may come from that very transaction, part of whose
 // items are not visible yet.
 func Contended(err error) bool {
-	reasons, _ := Cancelled(err)
-	return slices.ContainsFunc(reasons, func(reason types.CancellationReason) bool {
-		return codeOf(reason) == "TransactionConflict"
-	})
+	return hasReason(err, func(reason types.CancellationReason) bool { return codeOf(reason) == conflict })
 }
 
-// Throttled reports whether a service of AWS had no capacity for the request, by
-// the codes that the SDK knows, or DynamoDB none for actions of a cancelled transaction whose other reasons, if any, are conflicts
-// with other transactions. Nothing was written by this attempt. The SDK sends a
-// throttled request again by itself, but not a cancelled transaction.
+// Throttled reports whether a service of AWS had no capacity for the request, by the
+// codes that the SDK knows, or DynamoDB none for actions of a cancelled transaction
+// whose other reasons, if any, are conflicts with other transactions. Nothing was
+// written by this attempt. The SDK sends a throttled request again by itself, but not
+// a cancelled transaction.
 func Throttled(err error) bool {
-	reasons, cancelled := Cancelled(err)
-	if apiErr, ok := errors.AsType[smithy.APIError](err); ok && !cancelled {
-		_, busy := retry.DefaultThrottleErrorCodes[apiErr.ErrorCode()]
-		return busy && apiErr.ErrorCode() != "LimitExceededException" // a quota, which time does not mend
+	if _, cancelled := Cancelled(err); !cancelled {
+		_, busy := retry.DefaultThrottleErrorCodes[answered(err)]
+		return busy && answered(err) != "LimitExceededException" // a quota, which time does not mend
 	}
-
-	throttled := false
-	for _, reason := range reasons {
-		switch code := codeOf(reason); {
-		case ThrottledAction(reason):
-			throttled = true
-		case code != "None" && code != "TransactionConflict": // this reason remains, whatever the capacity
-			return false
-		}
-	}
-
-	return throttled
+	return hasReason(err, ThrottledAction) && !hasReason(err, func(reason types.CancellationReason) bool { // it remains, whatever the capacity
+		return codeOf(reason) != "None" && !BusyAction(reason)
+	})
 }
 
 // ThrottledAction reports whether DynamoDB had no capacity for the action.
@@ -187,7 +180,7 @@ func ThrottledAction(reason types.CancellationReason) bool {
 // BusyAction reports whether the action met another transaction, or DynamoDB had no
 // capacity for it. A moment later it may succeed.
 func BusyAction(reason types.CancellationReason) bool {
-	return ThrottledAction(reason) || codeOf(reason) == "TransactionConflict"
+	return ThrottledAction(reason) || codeOf(reason) == conflict
 }
 
 // throttles are the codes of throttling in reasons.
@@ -204,35 +197,28 @@ func Busy(err error) bool {
 	return Conflict(err) || Contended(err) || cancelled && Throttled(err)
 }
 
+// is reports whether the error is, or wraps, an E.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
 // Missing reports whether the table or index does not exist. Requests about backups
 // have an exception of their own for that.
 func Missing(err error) bool {
-	if _, ok := errors.AsType[*types.TableNotFoundException](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*types.ResourceNotFoundException](err)
-	return ok
+	return is[*types.TableNotFoundException](err) || is[*types.ResourceNotFoundException](err)
 }
 
 // Unknown reports whether the endpoint does not know the operation. Then it is
 // not DynamoDB, which knows them all.
-func Unknown(err error) bool {
-	apiErr, ok := errors.AsType[smithy.APIError](err)
-	return ok && apiErr.ErrorCode() == "UnknownOperationException"
-}
+func Unknown(err error) bool { return answered(err) == "UnknownOperationException" }
 
 // InUse reports whether the table exists already or is being changed.
-func InUse(err error) bool {
-	_, ok := errors.AsType[*types.ResourceInUseException](err)
-	return ok
-}
+func InUse(err error) bool { return is[*types.ResourceInUseException](err) }
 
 // BackupsUnavailable reports whether a table is so new that its backups cannot
 // be changed yet.
-func BackupsUnavailable(err error) bool {
-	_, ok := errors.AsType[*types.ContinuousBackupsUnavailableException](err)
-	return ok
-}
+func BackupsUnavailable(err error) bool { return is[*types.ContinuousBackupsUnavailableException](err) }
 
 // Definite reports whether DynamoDB itself answered that nothing was written.
 // Any other error (a lost connection, a deadline, a 5xx) leaves the outcome

@@ -18,23 +18,8 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/payload"
+	"github.com/homeops/ddbpatterns/record"
 )
-
-// Compare is a comparison with an entry of the data.
-type Compare struct {
-	Name  string
-	Op    string
-	Value any
-}
-
-// comparison is a Compare, by whatever name a package exports it.
-type comparison interface {
-	~struct {
-		Name  string
-		Op    string
-		Value any
-	}
-}
 
 // Attribute is an attribute of the row that must have a value.
 type Attribute struct {
@@ -52,7 +37,7 @@ type Filter struct {
 // New composes a filter from attributes and comparisons. A row must meet
 // all of them. A condition in other lets in other rows, too. The same input
 // always makes the same expression. Refused input is bad input of field.
-func New[C comparison](pkg, field string, attributes []Attribute, data []C, other ...expression.ConditionBuilder) (Filter, error) {
+func New(pkg, field string, attributes []Attribute, data []record.Compare, other ...expression.ConditionBuilder) (Filter, error) {
 	if len(data) > payload.MaxEntries {
 		return Filter{}, event.BadInput(pkg, field, fmt.Sprintf("must have at most %d comparisons, has %d", payload.MaxEntries, len(data)))
 	}
@@ -63,11 +48,11 @@ func New[C comparison](pkg, field string, attributes []Attribute, data []C, othe
 	var names aliases
 	var all expression.ConditionBuilder
 	for _, a := range attributes {
-		all = and(all, names.of(a.Name).Equal(value(a.Value)))
+		all = and(all, names.of(a.Name).Equal(expression.Value(a.Value)))
 	}
 
 	for i, c := range data {
-		condition, err := Compare(c).condition(pkg, fmt.Sprintf("%s[%d]", field, i), &names)
+		condition, err := condition(pkg, fmt.Sprintf("%s[%d]", field, i), c, &names)
 		if err != nil {
 			return Filter{}, err
 		}
@@ -93,48 +78,34 @@ func and(all, condition expression.ConditionBuilder) expression.ConditionBuilder
 	return all.And(condition)
 }
 
-// condition checks the comparison and returns it as a condition of the SDK.
-func (c Compare) condition(pkg, field string, names *aliases) (none expression.ConditionBuilder, err error) {
-	if !payload.ValidName(c.Name) {
-		return none, event.BadInput(pkg, field+".Name", "must be "+payload.NameBound)
-	}
-
-	with, err := payload.Value(c.Value)
-	if err != nil {
-		return none, event.BadInput(pkg, field+".Value", err.Error())
-	}
-
-	entry, operand := expression.Name(payload.Attr).AppendName(names.of(c.Name)), value(with)
-	if _, flag := c.Value.(bool); flag && c.Op != "" && c.Op != "=" {
-		return none, event.BadInput(pkg, field+".Op", "must be = for a bool, which has no order")
-	}
-
-	switch c.Op {
-	case "", "=":
-		return entry.Equal(operand), nil
-	case "<":
-		return entry.LessThan(operand), nil
-	case "<=":
-		return entry.LessThanEqual(operand), nil
-	case ">":
-		return entry.GreaterThan(operand), nil
-	case ">=":
-		return entry.GreaterThanEqual(operand), nil
-	}
-	return none, event.BadInput(pkg, field+".Op", fmt.Sprintf("must be one of =, <, <=, > and >=, is %q", c.Op))
+// operators are the comparisons with an entry, by Compare.Op.
+var operators = map[string]func(expression.NameBuilder, expression.OperandBuilder) expression.ConditionBuilder{
+	"":   expression.NameBuilder.Equal,
+	"=":  expression.NameBuilder.Equal,
+	"<":  expression.NameBuilder.LessThan,
+	"<=": expression.NameBuilder.LessThanEqual,
+	">":  expression.NameBuilder.GreaterThan,
+	">=": expression.NameBuilder.GreaterThanEqual,
 }
 
-// value is an operand. The builder accepts only members that are not pointers.
-func value(v types.AttributeValue) expression.ValueBuilder {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		return expression.Value(*v)
-	case *types.AttributeValueMemberN:
-		return expression.Value(*v)
-	case *types.AttributeValueMemberBOOL:
-		return expression.Value(*v)
+// condition checks the comparison and returns it as a condition of the SDK.
+func condition(pkg, field string, c record.Compare, names *aliases) (none expression.ConditionBuilder, err error) {
+	value, err := payload.Value(c.Value)
+	_, flag := c.Value.(bool)
+	compares := operators[c.Op]
+	switch {
+	case !payload.ValidName(c.Name):
+		return none, event.BadInput(pkg, field+".Name", "must be "+payload.NameBound)
+	case err != nil:
+		return none, event.BadInput(pkg, field+".Value", err.Error())
+	case flag && c.Op != "" && c.Op != "=":
+		return none, event.BadInput(pkg, field+".Op", "must be = for a bool, which has no order")
+	case compares == nil:
+		return none, event.BadInput(pkg, field+".Op", fmt.Sprintf("must be one of =, <, <=, > and >=, is %q", c.Op))
 	}
-	return expression.Value(v)
+
+	entry := expression.Name(payload.Attr).AppendName(names.of(c.Name))
+	return compares(entry, expression.Value(value)), nil
 }
 
 // aliases replace names while the expression is composed, because the builder

@@ -15,10 +15,11 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/internal/payload"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
-func composed(t testing.TB, attributes []filter.Attribute, data ...filter.Compare) filter.Filter {
+func composed(t testing.TB, attributes []filter.Attribute, data ...record.Compare) filter.Filter {
 	t.Helper()
 	f, err := filter.New("activity", "Range.Match.Data", attributes, data)
 	if err != nil {
@@ -34,8 +35,8 @@ func TestExpression(t *testing.T) {
 		ExpressionAttributeNames: map[string]string{"#scope": "chatId"}, ExpressionAttributeValues: ddb.Item{":scope": item.S("x")},
 	}
 	composed(t, []filter.Attribute{{Name: "type", Value: item.S("order")}, {Name: "userId", Value: item.N(42)}},
-		filter.Compare{Name: "cents", Op: ">=", Value: 500}, filter.Compare{Name: "paid", Op: "=", Value: true},
-		filter.Compare{Name: "cents", Op: "<", Value: 900.5}).Apply(in)
+		record.Compare{Name: "cents", Op: ">=", Value: 500}, record.Compare{Name: "paid", Op: "=", Value: true},
+		record.Compare{Name: "cents", Op: "<", Value: 900.5}).Apply(in)
 	const want = "((((#0 = :0) AND (#1 = :1)) AND (#2.#3 >= :2)) AND (#2.#4 = :3)) AND (#2.#5 < :4)"
 	if got := aws.ToString(in.FilterExpression); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -50,7 +51,7 @@ func TestExpression(t *testing.T) {
 func TestID(t *testing.T) {
 	t.Parallel()
 	ids := map[string]int{}
-	for i, data := range [][]filter.Compare{
+	for i, data := range [][]record.Compare{
 		{},
 		{{Name: "x", Value: 1}},
 		{{Name: "x", Value: "1"}},
@@ -68,18 +69,18 @@ func TestID(t *testing.T) {
 			t.Errorf("%q, and then %q", id, again)
 		}
 	}
-	if composed(t, nil, filter.Compare{Name: "x", Op: "=", Value: 1.0}).ID() != composed(t, nil, filter.Compare{Name: "x", Value: 1}).ID() {
+	if composed(t, nil, record.Compare{Name: "x", Op: "=", Value: 1.0}).ID() != composed(t, nil, record.Compare{Name: "x", Value: 1}).ID() {
 		t.Error("one filter has two IDs")
 	}
 }
 
 func TestFilterRefuses(t *testing.T) {
 	t.Parallel()
-	many := make([]filter.Compare, 33)
+	many := make([]record.Compare, 33)
 	for i := range many {
-		many[i] = filter.Compare{Name: "x", Value: i}
+		many[i] = record.Compare{Name: "x", Value: i}
 	}
-	for field, all := range map[string][][]filter.Compare{
+	for field, all := range map[string][][]record.Compare{
 		"Range.Match.Data":          {many},
 		"Range.Match.Data[0].Name":  {{{Value: 1}}, {{Name: strings.Repeat("x", 256), Value: 1}}, {{Name: "\xff", Value: 1}}},
 		"Range.Match.Data[0].Value": {{{Name: "x"}}, {{Name: "x", Value: []int{1}}}, {{Name: "x", Value: "\xff"}}},
@@ -146,7 +147,7 @@ func TestFilterFinds(t *testing.T) {
 			{"<=", 500, []string{number}},
 			{"<", "6", []string{text}},
 		} {
-			got := find(composed(t, nil, filter.Compare{Name: name, Op: tc.op, Value: tc.value}))
+			got := find(composed(t, nil, record.Compare{Name: name, Op: tc.op, Value: tc.value}))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s %s %v (-want +got):\n%s", name, tc.op, tc.value, diff)
 			}

@@ -47,8 +47,7 @@ func (c *client) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts ..
 		GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	}).GetItem
 	return send(ctx, c, do, in, opts, func(in *dynamodb.GetItemInput) {
-		in.Key = c.names.Stored(in.Key)
-		in.ExpressionAttributeNames = c.names.aliases(in.ExpressionAttributeNames, in.ProjectionExpression)
+		c.names.rename(&in.Key, &in.ExpressionAttributeNames, in.ProjectionExpression)
 	}, func(out *dynamodb.GetItemOutput) { out.Item = c.names.Read(out.Item) })
 }
 
@@ -57,8 +56,7 @@ func (c *client) PutItem(ctx context.Context, in *dynamodb.PutItemInput, opts ..
 		PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	}).PutItem
 	return send(ctx, c, do, in, opts, func(in *dynamodb.PutItemInput) {
-		in.Item = c.names.Stored(in.Item)
-		in.ExpressionAttributeNames = c.names.aliases(in.ExpressionAttributeNames)
+		c.names.rename(&in.Item, &in.ExpressionAttributeNames)
 	}, func(out *dynamodb.PutItemOutput) { out.Attributes = c.names.Read(out.Attributes) })
 }
 
@@ -66,8 +64,9 @@ func (c *client) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o
 	do := c.api.(interface {
 		UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	}).UpdateItem
-	return send(ctx, c, do, in, opts, func(in *dynamodb.UpdateItemInput) { *in = *c.names.Update(in) },
-		func(out *dynamodb.UpdateItemOutput) { out.Attributes = c.names.Read(out.Attributes) })
+	return send(ctx, c, do, in, opts, func(in *dynamodb.UpdateItemInput) {
+		c.names.rename(&in.Key, &in.ExpressionAttributeNames)
+	}, func(out *dynamodb.UpdateItemOutput) { out.Attributes = c.names.Read(out.Attributes) })
 }
 
 func (c *client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, opts ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
@@ -75,8 +74,7 @@ func (c *client) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, o
 		DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	}).DeleteItem
 	return send(ctx, c, do, in, opts, func(in *dynamodb.DeleteItemInput) {
-		in.Key = c.names.Stored(in.Key)
-		in.ExpressionAttributeNames = c.names.aliases(in.ExpressionAttributeNames)
+		c.names.rename(&in.Key, &in.ExpressionAttributeNames)
 	}, func(out *dynamodb.DeleteItemOutput) { out.Attributes = c.names.Read(out.Attributes) })
 }
 
@@ -86,8 +84,7 @@ func (c *client) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...fun
 			index := c.names.Index(*in.IndexName)
 			in.IndexName = &index
 		}
-		in.ExclusiveStartKey = c.names.Stored(in.ExclusiveStartKey)
-		in.ExpressionAttributeNames = c.names.aliases(in.ExpressionAttributeNames, in.FilterExpression, in.ProjectionExpression)
+		c.names.rename(&in.ExclusiveStartKey, &in.ExpressionAttributeNames, in.FilterExpression, in.ProjectionExpression)
 	}, func(out *dynamodb.QueryOutput) {
 		out.Items, out.LastEvaluatedKey = c.names.readAll(out.Items), c.names.Read(out.LastEvaluatedKey)
 	})
@@ -95,8 +92,7 @@ func (c *client) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...fun
 
 func (c *client) Scan(ctx context.Context, in *dynamodb.ScanInput, opts ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
 	return send(ctx, c, c.api.(dynamodb.ScanAPIClient).Scan, in, opts, func(in *dynamodb.ScanInput) {
-		in.ExclusiveStartKey = c.names.Stored(in.ExclusiveStartKey)
-		in.ExpressionAttributeNames = c.names.aliases(in.ExpressionAttributeNames, in.FilterExpression, in.ProjectionExpression)
+		c.names.rename(&in.ExclusiveStartKey, &in.ExpressionAttributeNames, in.FilterExpression, in.ProjectionExpression)
 	}, func(out *dynamodb.ScanOutput) {
 		out.Items, out.LastEvaluatedKey = c.names.readAll(out.Items), c.names.Read(out.LastEvaluatedKey)
 	})

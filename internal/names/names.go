@@ -5,6 +5,7 @@
 package names
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -31,19 +32,12 @@ type Names struct {
 // New checks the Config.Names of a package: the new names, by those of FORMAT.md.
 func New(pkg string, given map[string]string, attributes, indexes []string) (*Names, error) {
 	n := &Names{stored: map[string]string{}, format: map[string]string{}, indexes: map[string]string{}}
-	taken := map[string]string{}
-	for _, name := range attributes {
-		taken[name] = name
-	}
-
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		field, as, valid := fmt.Sprintf("Config.Names[%q]", name), given[name], check.Attribute
 		switch {
+		case as == name && slices.Contains(slices.Concat(attributes, indexes), name): // as it is
 		case slices.Contains(attributes, name):
-			if as != name {
-				delete(taken, name)
-				n.stored[name], n.format[as] = as, name
-			}
+			n.stored[name], n.format[as] = as, name
 		case slices.Contains(indexes, name):
 			n.indexes[name], valid = as, check.Index
 		default:
@@ -56,31 +50,28 @@ func New(pkg string, given map[string]string, attributes, indexes []string) (*Na
 		}
 	}
 
-	for _, name := range slices.Sorted(maps.Keys(n.stored)) {
-		if err := claim(pkg, name, n.stored[name], taken, "attribute"); err != nil {
-			return nil, err
-		}
-	}
-
-	taken = map[string]string{}
-	for _, name := range indexes {
-		if err := claim(pkg, name, n.Index(name), taken, "index"); err != nil {
-			return nil, err
-		}
-	}
-
 	if len(n.stored) == 0 && len(n.indexes) == 0 {
 		return nil, nil
 	}
-	return n, nil
+	return n, cmp.Or(distinct(pkg, "attribute", attributes, n.stored), distinct(pkg, "index", indexes, n.indexes))
 }
 
-// claim refuses a name that another one has already.
-func claim(pkg, name, as string, taken map[string]string, what string) error {
-	if other, twice := taken[as]; twice {
-		return event.BadInput(pkg, fmt.Sprintf("Config.Names[%q]", name), fmt.Sprintf("must not be %q, which is the name of the %s %s", as, what, other))
+// distinct refuses a new name that another attribute, or another index, has already.
+func distinct(pkg, what string, all []string, renamed map[string]string) error {
+	taken := map[string]string{}
+	for _, name := range all {
+		if _, ok := renamed[name]; !ok {
+			taken[name] = name
+		}
 	}
-	taken[as] = name
+
+	for _, name := range slices.Sorted(maps.Keys(renamed)) {
+		as := renamed[name]
+		if other, twice := taken[as]; twice {
+			return event.BadInput(pkg, fmt.Sprintf("Config.Names[%q]", name), fmt.Sprintf("must not be %q, which is the name of the %s %s", as, what, other))
+		}
+		taken[as] = name
+	}
 	return nil
 }
 
@@ -217,8 +208,7 @@ func (n *Names) Update(in *dynamodb.UpdateItemInput) *dynamodb.UpdateItemInput {
 		return in
 	}
 	own := *in
-	own.Key = n.Stored(in.Key)
-	own.ExpressionAttributeNames = n.aliases(in.ExpressionAttributeNames)
+	n.rename(&own.Key, &own.ExpressionAttributeNames)
 	return &own
 }
 
@@ -229,27 +219,29 @@ func (n *Names) Action(action types.TransactWriteItem) types.TransactWriteItem {
 	}
 
 	if put := action.Put; put != nil {
-		own := *put
-		own.Item, own.ExpressionAttributeNames = n.Stored(put.Item), n.aliases(put.ExpressionAttributeNames)
-		action.Put = &own
+		action.Put = new(*put)
+		n.rename(&action.Put.Item, &action.Put.ExpressionAttributeNames)
 	}
 
 	if update := action.Update; update != nil {
-		own := *update
-		own.Key, own.ExpressionAttributeNames = n.Stored(update.Key), n.aliases(update.ExpressionAttributeNames)
-		action.Update = &own
+		action.Update = new(*update)
+		n.rename(&action.Update.Key, &action.Update.ExpressionAttributeNames)
 	}
 
 	if check := action.ConditionCheck; check != nil {
-		own := *check
-		own.Key, own.ExpressionAttributeNames = n.Stored(check.Key), n.aliases(check.ExpressionAttributeNames)
-		action.ConditionCheck = &own
+		action.ConditionCheck = new(*check)
+		n.rename(&action.ConditionCheck.Key, &action.ConditionCheck.ExpressionAttributeNames)
 	}
 
 	if del := action.Delete; del != nil {
-		own := *del
-		own.Key, own.ExpressionAttributeNames = n.Stored(del.Key), n.aliases(del.ExpressionAttributeNames)
-		action.Delete = &own
+		action.Delete = new(*del)
+		n.rename(&action.Delete.Key, &action.Delete.ExpressionAttributeNames)
 	}
 	return action
+}
+
+// rename gives a key or an item, and the placeholders of expressions, the names of the
+// table.
+func (n *Names) rename(row *ddb.Item, placeholders *map[string]string, expressions ...*string) {
+	*row, *placeholders = n.Stored(*row), n.aliases(*placeholders, expressions...)
 }
