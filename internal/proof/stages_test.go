@@ -33,7 +33,7 @@ func losses(most int) explore.Faults {
 
 // exhausting is how long the stage of two faults may take, and brief each of the others
 // that are to be exhausted.
-const exhausting, brief = 3 * time.Second, time.Second
+const exhausting, brief = 2500 * time.Millisecond, 800 * time.Millisecond
 
 // controlled is how long a search for what is broken goes on.
 const controlled = 45 * time.Second
