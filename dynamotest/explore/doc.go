@@ -79,7 +79,8 @@
 // attempts have random lengths, so all that end within two seconds end together, and the
 // order of the requests that follow is explored. While some callers have open requests
 // and others sleep, two seconds may pass, too. Who wakes while time passes reads the time
-// at the end of the two seconds or of the move.
+// at the end of the two seconds or of the move, and later than these that of the next
+// whole second: a deadline may have begun after a pause.
 //
 // With Config.Moves, time also passes while requests are open: until the next timer that
 // makes a caller act, or to a millisecond before and a second after each of

@@ -345,6 +345,23 @@ func TestPausesOfRandomLength(t *testing.T) {
 	wants(t, got, "[ann=2 bob=2]", "[ann=2 bob=4]", "[ann=4 bob=2]")
 }
 
+// Nor does a deadline that begins after such a pause: who wakes at it reads a whole second.
+func TestADeadlineAfterAPause(t *testing.T) {
+	t.Parallel()
+	got := ends(t, explore.Config{Faults: explore.Faults{Throttles: 1}, Moves: 1}, func(s *explore.Schedule, _ func(string, ...any)) {
+		for _, name := range []string{"ann", "bob"} {
+			s.Caller(name, func(ctx context.Context, p *explore.Process) {
+				time.Sleep(1 + rand.N(time.Second-1))
+				late, cancel := context.WithTimeout(ctx, 5*time.Second)
+				defer cancel()
+				<-late.Done()
+				_ = put(ctx, p, name, p.Now().Second())
+			})
+		}
+	})
+	wants(t, got, "[ann=6 bob=6]", "[ann=6 bob=12]", "[ann=12 bob=6]")
+}
+
 // A prompt answer is explored beside a deadline that passes.
 func TestADeadline(t *testing.T) {
 	t.Parallel()

@@ -77,7 +77,8 @@ type world struct {
 	signal chan struct{} // a caller sent a request or returned
 
 	mu      sync.Mutex // guards what follows, which the goroutines of callers use
-	until   time.Time  // the end of a move of time that is under way
+	from    time.Time  // when the time began that passes now, zero if none does
+	until   time.Time  // when it will have passed at the earliest
 	open    []*request
 	later   []late
 	lives   []*Process
@@ -230,7 +231,7 @@ func (w *world) wait() {
 			w.wake() // for pass
 		case <-timer.C:
 		}
-		time.Sleep(nap - time.Since(began))
+		time.Sleep(w.awake().Sub(time.Now()))
 	})
 	if acted {
 		return
@@ -260,18 +261,27 @@ func (w *world) sleepers() string {
 // now is the time for callers. Who wakes while time passes reads when it will have
 // passed, because pauses have random lengths.
 func (w *world) now() time.Time {
-	now := time.Now()
-	if now.Before(w.until) {
-		return w.until
+	if w.from.IsZero() {
+		return time.Now()
 	}
-	return now
+	return w.awake()
+}
+
+// awake is when the time that passes will have passed, if a caller wakes now: at whole
+// seconds, for a timer may have begun after a pause.
+func (w *world) awake() time.Time {
+	passed := time.Since(w.from) + time.Second - 1
+	if end := w.from.Add(passed.Truncate(time.Second)); end.After(w.until) {
+		return end
+	}
+	return w.until
 }
 
 // pass runs sleep, during which time passes until then at least, and reports whether a
 // caller did something meanwhile.
 func (w *world) pass(then time.Time, sleep func()) (acted bool) {
 	w.mu.Lock()
-	w.until = then
+	w.from, w.until = time.Now(), then
 	before := len(w.notes)
 	w.mu.Unlock()
 
@@ -285,6 +295,7 @@ func (w *world) pass(then time.Time, sleep func()) (acted bool) {
 
 	// Who wakes first is chance, so the new notes are put in the order of their callers.
 	w.mu.Lock()
+	w.from = time.Time{}
 	slices.SortStableFunc(w.notes[before:], func(a, b string) int {
 		return strings.Compare(a[:strings.Index(a, ":")], b[:strings.Index(b, ":")])
 	})
