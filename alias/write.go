@@ -71,18 +71,7 @@ func (s *Store) update(ctx context.Context, p place, change expression, values d
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 
-	err := ddb.Retry(ctx, func() error {
-		out, err := s.api.UpdateItem(ctx, in)
-		if err == nil {
-			old = out.Attributes
-		}
-		return err
-	})
-	if by, refused := ddb.Refused(err); refused {
-		return by, true, nil
-	}
-
-	return old, false, err
+	return ddb.Update(ctx, s.api.UpdateItem, in)
 }
 
 // wrap adds the method and the table to the error.

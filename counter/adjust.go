@@ -1,11 +1,13 @@
 package counter
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -79,15 +81,11 @@ func (s *Store) Adjust(ctx context.Context, a Adjust) (Grant, error) {
 
 // settling returns the write of an Adjust, and its request.
 func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput, error) {
-	if err := checkWeight("From", a.From); err != nil {
+	err := cmp.Or(checkWeight("From", a.From),
+		check.Refuse(pkg, "To", a.To < 1 || a.To > mostWeight, "must be 1 to 1,000,000,000,000; to give everything back, call Refund"),
+		check.Refuse(pkg, "Cap", a.Cap < 0, "must not be negative"))
+	if err != nil {
 		return keyed{}, nil, err
-	}
-
-	switch {
-	case a.To < 1 || a.To > mostWeight:
-		return keyed{}, nil, event.BadInput(pkg, "To", "must be 1 to 1,000,000,000,000; to give everything back, call Refund")
-	case a.Cap < 0:
-		return keyed{}, nil, event.BadInput(pkg, "Cap", "must not be negative")
 	}
 
 	w, err := s.keyed(op, a.Key, a.Event, a.To)

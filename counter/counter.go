@@ -1,14 +1,12 @@
 package counter
 
 import (
+	"cmp"
 	"crypto/rand"
-	"fmt"
 	"io"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/record"
@@ -86,45 +84,18 @@ func (c *Config) fill() {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-
-	if c.Rand == nil {
-		c.Rand = rand.Reader
-	}
-
-	if c.MaxRecorded == 0 {
-		c.MaxRecorded = 1000
-	}
-
-	if c.Retention == 0 {
-		c.Retention = Retention
-	}
-
-	if c.MaxSkew == 0 {
-		c.MaxSkew = 5 * time.Minute
-	}
+	c.Rand = cmp.Or(c.Rand, rand.Reader)
+	c.MaxRecorded = cmp.Or(c.MaxRecorded, 1000)
+	c.Retention = cmp.Or(c.Retention, Retention)
+	c.MaxSkew = cmp.Or(c.MaxSkew, 5*time.Minute)
 }
 
 func (c *Config) validate() error {
-	for name, as := range c.Names {
-		if strings.HasPrefix(as, entryPrefix) {
-			return event.BadInput(pkg, fmt.Sprintf("Config.Names[%q]", name), "must not begin with e_, because the attributes of events begin with it")
-		}
-	}
-
-	if c.Window < Day || c.Window > Month {
-		return event.BadInput(pkg, "Config.Window", "must be Day, Hour, Week or Month")
-	}
-	if c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded {
-		return event.BadInput(pkg, "Config.MaxRecorded", "must be 1 to 7000")
-	}
-	if c.Retention < Retention || c.Retention%time.Second != 0 {
-		return event.BadInput(pkg, "Config.Retention", "must be at least 7 days, in whole seconds")
-	}
-	if c.MaxSkew < 0 || c.MaxSkew > mostSkew {
-		return event.BadInput(pkg, "Config.MaxSkew", "must be between 0 and a day")
-	}
-
-	return nil
+	return cmp.Or(
+		check.Refuse(pkg, "Config.Window", c.Window < Day || c.Window > Month, "must be Day, Hour, Week or Month"),
+		check.Refuse(pkg, "Config.MaxRecorded", c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded, "must be 1 to 7000"),
+		check.Refuse(pkg, "Config.Retention", c.Retention < Retention || c.Retention%time.Second != 0, "must be at least 7 days, in whole seconds"),
+		check.Refuse(pkg, "Config.MaxSkew", c.MaxSkew < 0 || c.MaxSkew > mostSkew, "must be between 0 and a day"))
 }
 
 // Store counts in one table. It is safe for concurrent use.
@@ -154,21 +125,12 @@ func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, 
 	}
 
 	s.cfg.fill()
-	if err := check.NotNil(pkg, "api", api); err != nil {
-		return nil, err
-	}
-	if err := check.Table(pkg, table); err != nil {
-		return nil, err
-	}
-	if err := check.Zone(pkg, "zone", zone); err != nil {
-		return nil, err
-	}
-	if err := s.cfg.validate(); err != nil {
+	err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table), check.Zone(pkg, "zone", zone), s.cfg.validate())
+	if err != nil {
 		return nil, err
 	}
 
-	var err error
-	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil); err != nil {
+	if s.names, err = names.New(pkg, s.cfg.Names, attributes, nil, entryPrefix); err != nil {
 		return nil, err
 	}
 
@@ -179,11 +141,7 @@ func New(api record.API, table string, zone tzclock.Zone, cfg *Config) (*Store, 
 // Table returns the definition of the table, for [schema.Create]. Rows expire by
 // TTL.
 func (s *Store) Table() schema.Table {
-	return s.names.Table(schema.Table{
-		Name: s.table,
-		Key:  schema.Key{Partition: schema.String(attrScope), Sort: schema.String(attrDate)},
-		TTL:  attrTTL,
-	})
+	return s.names.TableOf(s.table, attrScope, attrDate, attrTTL)
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].

@@ -1,13 +1,13 @@
 package counter
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
@@ -38,11 +38,10 @@ var getNames = item.Names(attrCount, attrRecorded, attrUpdatedAt, attrTTL)
 //
 // Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, key string, at time.Time) (Count, error) {
-	if err := check.PartitionKey(pkg, "key", key); err != nil {
+	err := cmp.Or(check.PartitionKey(pkg, "key", key),
+		check.Refuse(pkg, "at", at.Before(time.UnixMilli(0)) || at.After(time.UnixMilli(lastMilli)), "must be an instant from 1970 to 9999"))
+	if err != nil {
 		return Count{}, err
-	}
-	if at.Before(time.UnixMilli(0)) || at.After(time.UnixMilli(lastMilli)) {
-		return Count{}, event.BadInput(pkg, "at", "must be an instant from 1970 to 9999")
 	}
 
 	w := s.windowOf(at)

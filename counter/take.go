@@ -1,12 +1,14 @@
 package counter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -115,11 +117,8 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 // taking returns the write of a Take, and its request.
 func (s *Store) taking(op string, t Take) (keyed, *dynamodb.UpdateItemInput, error) {
 	w, err := s.keyed(op, t.Key, t.Event, t.Weight)
-	if err != nil {
+	if err = cmp.Or(err, check.Refuse(pkg, "Cap", t.Cap < 0, "must not be negative")); err != nil {
 		return keyed{}, nil, err
-	}
-	if t.Cap < 0 {
-		return keyed{}, nil, event.BadInput(pkg, "Cap", "must not be negative")
 	}
 
 	in := s.recordNew(w, takeCondition)

@@ -1,16 +1,16 @@
 package counter
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/record"
 )
@@ -60,7 +60,7 @@ func TakeAll(ctx context.Context, items ...TakeOf) ([]Grant, error) {
 	all := taking{grants: make([]Grant, len(items)), rows: map[[3]string]int{}}
 	for i, of := range items {
 		if err := all.join(i, of); err != nil {
-			return nil, err
+			return nil, check.Within(fmt.Sprintf("items[%d]", i), err)
 		}
 	}
 
@@ -78,7 +78,6 @@ type taking struct {
 	table string            // of the first item, for errors
 	rows  map[[3]string]int // the item of each table, key and window
 	token string
-	sent  int
 
 	grants []Grant
 	left   []share // what is not answered yet
@@ -92,56 +91,41 @@ type share struct {
 
 // join checks an item, and makes its action.
 func (a *taking) join(i int, of TakeOf) error {
-	bad := func(field, reason string) error {
-		return event.BadInput(pkg, fmt.Sprintf("items[%d].%s", i, field), reason)
-	}
-
 	s := of.Store
 	if s == nil {
-		return bad("Store", "must not be nil")
+		return event.BadInput(pkg, "Store", "must not be nil")
 	}
 
 	w, in, err := s.taking("TakeAll", of.Take)
-	if input, ok := errors.AsType[*event.InputError](err); ok {
-		return bad(input.Field, input.Reason)
-	}
 	if err != nil {
 		return err
 	}
-
-	switch {
-	case i == 0:
+	if i == 0 {
 		a.api, a.table, a.token = s.own, s.table, w.entry.nonce
-	case !same(a.api, s.own):
-		return bad("Store", "must have the api of the other stores, because one transaction is sent")
 	}
 
 	row := [3]string{s.table, w.key, w.name}
-	if other, twice := a.rows[row]; twice {
-		return bad("Take", fmt.Sprintf("must not be of the same row as items[%d]: a transaction cannot have two actions on one row", other))
-	}
-
+	other, twice := a.rows[row]
 	a.rows[row] = i
 	a.left = append(a.left, share{i, s.takeAction(w, in, of.Take.Cap)})
-	return nil
+	return cmp.Or(
+		check.Refuse(pkg, "Store", !same(a.api, s.own), "must have the api of the other stores, because one transaction is sent"),
+		check.Refuse(pkg, "Take", twice, fmt.Sprintf("must not be of the same row as items[%d]: a transaction cannot have two actions on one row", other)))
 }
 
 // same reports whether two clients are the same. One that cannot be compared is taken
-// for the same.
+// for the same as another of its type.
 func same(a, b record.API) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-	if !x.Comparable() || !y.Comparable() {
-		return x.Type() == y.Type()
-	}
-	return a == b
+	return x.Type() == y.Type() && (!x.Comparable() || !y.Comparable() || a == b)
 }
 
 // transact sends what is left. What the reply does not answer is still left.
 func (a *taking) transact(ctx context.Context) error {
-	a.sent++
 	in := &dynamodb.TransactWriteItemsInput{
-		// A retry after a conflict has the same token, so that it repeats nothing.
-		ClientRequestToken: aws.String(fmt.Sprintf("%s-%d", a.token, a.sent)),
+		// The same token after a conflict, so that what took effect counts as that.
+		// What is sent anew is shorter each time.
+		ClientRequestToken: aws.String(fmt.Sprintf("%s-%d", a.token, len(a.left))),
 	}
 
 	for _, it := range a.left {
@@ -161,43 +145,29 @@ func (a *taking) transact(ctx context.Context) error {
 	}
 
 	reasons, cancelled := ddb.Cancelled(err)
-	pending := len(a.left)
-	if !cancelled || len(reasons) != pending || ddb.Busy(err) {
+	if !cancelled || len(reasons) != len(a.left) || ddb.Busy(err) {
 		return ddb.Wrap(pkg, "TakeAll", a.table, err)
 	}
 
-	if err := a.answer(reasons); err != nil {
-		return err
-	}
-	if len(a.left) == pending { // no answer, so sending it again would not help
-		return ddb.Wrap(pkg, "TakeAll", a.table, err)
-	}
-
-	return nil
-}
-
-// answer reads why the transaction was cancelled. If an item is refused, nothing is
-// left to send.
-func (a *taking) answer(reasons []types.CancellationReason) error {
+	var left []share
 	refused := false
-	var rest []share
 	for n, it := range a.left {
-		g, err := it.action.Outcome(reasons[n])
-		switch {
-		case err != nil:
-			return err
-		case g.OK, g.Refused():
-			a.grants[it.index] = g
-			refused = refused || g.Refused()
-		default:
-			rest = append(rest, it)
+		g, failed := it.action.Outcome(reasons[n])
+		if failed != nil {
+			return failed
+		}
+		a.grants[it.index], refused = g, refused || g.Refused()
+		if !g.OK && !g.Refused() { // it was not at fault
+			left = append(left, it)
 		}
 	}
 
-	if refused {
-		rest = nil
+	switch {
+	case refused: // nothing is left to send
+		left = nil
+	case len(left) == len(a.left):
+		return ddb.Wrap(pkg, "TakeAll", a.table, err)
 	}
-
-	a.left = rest
+	a.left = left
 	return nil
 }

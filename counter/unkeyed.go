@@ -1,6 +1,7 @@
 package counter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -40,14 +42,11 @@ const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 // Price: 1 request, 1 WCU. A row above 1 KB costs 1 WCU for each KB.
 func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	now := s.cfg.Now()
-	if err := checkWeight("Weight", a.Weight); err != nil {
+	err := cmp.Or(checkWeight("Weight", a.Weight),
+		check.Refuse(pkg, "At", a.At.Before(time.UnixMilli(0)), "must be set to the time at which it happened"),
+		check.Refuse(pkg, "At", a.At.After(now.Add(event.MaxAhead)), "lies more than "+event.MaxAhead.String()+" ahead of the clock"))
+	if err != nil {
 		return Total{}, err
-	}
-	if a.At.Before(time.UnixMilli(0)) {
-		return Total{}, event.BadInput(pkg, "At", "must be set to the time at which it happened")
-	}
-	if a.At.After(now.Add(event.MaxAhead)) {
-		return Total{}, event.BadInput(pkg, "At", "lies more than "+event.MaxAhead.String()+" ahead of the clock")
 	}
 
 	p, err := s.placeOf("AddUnkeyed", a.Key, a.At, now)
@@ -73,7 +72,7 @@ func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 		return Total{}, s.wrap(p.op, attempts.Judge(err))
 	}
 
-	used, err := s.countAfter(p.op, out)
+	used, err := s.countAfter(p.op, out.Attributes)
 	if err != nil {
 		return Total{}, err
 	}

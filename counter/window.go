@@ -2,7 +2,6 @@ package counter
 
 import (
 	"fmt"
-	"sort"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -79,23 +78,17 @@ func (w Window) of(zone tzclock.Zone, at time.Time) (name string, start, end tim
 // hourOf returns the hour that a clock in the instant's location shows, as far as
 // clocks do not change in it.
 func hourOf(at time.Time) (name string, start, end time.Time) {
+	const form = "2006-01-02T15-0700"
 	_, minute, second := at.Clock()
-	_, offset := at.Zone()
-	same := func(t time.Time) bool {
-		_, o := t.Zone()
-		return o == offset
-	}
-	at = at.Add(-time.Duration(at.Nanosecond()))
-	start = at.Add(-time.Duration(60*minute+second) * time.Second)
+	name = at.Format(form)
+	start = at.Add(-time.Duration(60*minute+second)*time.Second - time.Duration(at.Nanosecond()))
 	end = start.Add(time.Hour)
-	start = firstSecond(start, at, same)
-	end = firstSecond(at, end, func(t time.Time) bool { return !same(t) })
-	return at.Format("2006-01-02T15-0700"), start, end
-}
-
-// firstSecond returns the first second at which test is true, and to if it is true at
-// none before. Once it is true, it stays true.
-func firstSecond(from, to time.Time, test func(time.Time) bool) time.Time {
-	after := func(n int) time.Time { return from.Add(time.Duration(n) * time.Second) }
-	return after(sort.Search(int(to.Sub(from)/time.Second), func(n int) bool { return test(after(n)) }))
+	from, to := at.ZoneBounds()
+	if start.Format(form) != name {
+		start = from
+	}
+	if end.Add(-time.Second).Format(form) != name {
+		end = to
+	}
+	return name, start, end
 }

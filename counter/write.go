@@ -1,6 +1,7 @@
 package counter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -28,11 +29,8 @@ type place struct {
 // refuses a row that may have expired, because its events would be counted
 // again.
 func (s *Store) placeOf(op, key string, at, now time.Time) (place, error) {
-	if err := check.PartitionKey(pkg, "Key", key); err != nil {
-		return place{}, err
-	}
 	w := s.windowOf(at)
-	if err := check.TTL(pkg, "Event", w.expiry); err != nil {
+	if err := cmp.Or(check.PartitionKey(pkg, "Key", key), check.TTL(pkg, "Event", w.expiry)); err != nil {
 		return place{}, err
 	}
 	if !now.Before(w.expiry.Add(-s.cfg.MaxSkew)) {
@@ -51,10 +49,7 @@ type keyed struct {
 
 func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, error) {
 	now := s.cfg.Now()
-	if err := ev.Check(pkg, "Event", now); err != nil {
-		return keyed{}, err
-	}
-	if err := checkWeight("Weight", weight); err != nil {
+	if err := cmp.Or(ev.Check(pkg, "Event", now), checkWeight("Weight", weight)); err != nil {
 		return keyed{}, err
 	}
 
@@ -74,13 +69,9 @@ func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, erro
 // checkWeight bounds a weight. It has no default: an amount of 0 that counted as 1
 // would be wrong without an error.
 func checkWeight(field string, weight int64) error {
-	switch {
-	case weight < 1:
-		return event.BadInput(pkg, field, "must be at least 1; 1 counts calls")
-	case weight > mostWeight:
-		return event.BadInput(pkg, field, "must be 1 to 1,000,000,000,000")
-	}
-	return nil
+	return cmp.Or(
+		check.Refuse(pkg, field, weight < 1, "must be at least 1; 1 counts calls"),
+		check.Refuse(pkg, field, weight > mostWeight, "must be 1 to 1,000,000,000,000"))
 }
 
 // update returns the request for the place, without a condition. The values
@@ -145,31 +136,25 @@ func (s *Store) rowKey(key string, date types.AttributeValue) ddb.Item {
 
 // send returns the count after the write, or the row that refused it.
 func (s *Store) send(ctx context.Context, op string, in *dynamodb.UpdateItemInput) (used int64, refusing ddb.Item, err error) {
-	var out *dynamodb.UpdateItemOutput
-	err = ddb.Retry(ctx, func() (err error) {
-		out, err = s.api.UpdateItem(ctx, in)
-		return err
-	})
-	if row, refused := ddb.Refused(err); refused {
-		if row == nil {
-			row = ddb.Item{} // it does not exist
-		}
+	row, refused, err := ddb.Update(ctx, s.api.UpdateItem, in)
+	switch {
+	case err != nil:
+		return 0, nil, s.wrap(op, err)
+	case refused && row == nil:
+		return 0, ddb.Item{}, nil // it does not exist
+	case refused:
 		return 0, row, nil
 	}
 
-	if err != nil {
-		return 0, nil, s.wrap(op, err)
-	}
-
-	used, err = s.countAfter(op, out)
+	used, err = s.countAfter(op, row)
 	return used, nil, err
 }
 
 // countAfter reads the reply of a write that took effect. If another system left a
 // count that is not a whole number, the count cannot be read; the write cannot be
 // undone.
-func (s *Store) countAfter(op string, out *dynamodb.UpdateItemOutput) (int64, error) {
-	used, err := item.Int(out.Attributes, attrCount)
+func (s *Store) countAfter(op string, after ddb.Item) (int64, error) {
+	used, err := item.Int(after, attrCount)
 	if err != nil {
 		return 0, s.wrap(op, &uncounted{err})
 	}

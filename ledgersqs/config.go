@@ -106,18 +106,14 @@ type Config struct {
 
 // filled checks the configuration, and returns it with its defaults.
 func (c *Config) filled(handle Handler) (own Config, err error) {
-	if c != nil {
-		own = *c
-	}
-
+	own = *cmp.Or(c, new(Config))
 	if own.Judge == nil {
 		own.Judge = verdict.Of
 	}
 	if own.Log == nil {
 		own.Log = warn
 	}
-	own.Lease, own.Timeout = cmp.Or(own.Lease, time.Minute), cmp.Or(own.Timeout, 30*time.Second)
-	own.Batch = cmp.Or(own.Batch, 1)
+	own.Lease, own.Timeout, own.Batch = cmp.Or(own.Lease, time.Minute), cmp.Or(own.Timeout, 30*time.Second), cmp.Or(own.Batch, 1)
 
 	bad := func(field, reason string, args ...any) (Config, error) {
 		return own, event.BadInput(pkg, field, fmt.Sprintf(reason, args...))

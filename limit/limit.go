@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"time"
 
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/names"
 	"github.com/homeops/ddbpatterns/record"
@@ -96,19 +93,14 @@ func New(api record.API, table string, cfg *Config) (*Store, error) {
 	c.Rand = cmp.Or(c.Rand, rand.Reader)
 	c.Timeout, c.MaxWait = cmp.Or(c.Timeout, 200*time.Millisecond), cmp.Or(c.MaxWait, 10*time.Minute)
 	err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table),
-		refuse(c.Timeout < 0, "Config.Timeout", "must not be negative"),
-		refuse(c.MaxWait < 0 || c.MaxWait > mostSpan, "Config.MaxWait", "must be between 0 and 366 days"))
-
-	for name, as := range c.Names {
-		err = cmp.Or(err, refuse(strings.HasPrefix(as, timePrefix), fmt.Sprintf("Config.Names[%q]", name), "must not begin with t_, because the attributes of limits begin with it"))
-	}
-
+		check.Refuse(pkg, "Config.Timeout", c.Timeout < 0, "must not be negative"),
+		check.Refuse(pkg, "Config.MaxWait", c.MaxWait < 0 || c.MaxWait > mostSpan, "must be between 0 and 366 days"))
 	if err != nil {
 		return nil, err
 	}
 
 	s := &Store{table: table, cfg: c, memory: &memory{random: c.Rand, slots: map[string]*slot{}}}
-	if s.names, err = names.New(pkg, c.Names, attributes, nil); err != nil {
+	if s.names, err = names.New(pkg, c.Names, attributes, nil, timePrefix); err != nil {
 		return nil, err
 	}
 
@@ -116,28 +108,14 @@ func New(api record.API, table string, cfg *Config) (*Store, error) {
 	return s, nil
 }
 
-// refuse is the error of bad input, if it is bad.
-func refuse(bad bool, field, reason string) error {
-	if !bad {
-		return nil
-	}
-	return event.BadInput(pkg, field, reason)
-}
-
 // Table returns the definition of the table, for [schema.Create]. Other records may
 // share the table. Rows expire by TTL.
 func (s *Store) Table() schema.Table {
-	return s.names.Table(schema.Table{
-		Name: s.table,
-		Key:  schema.Key{Partition: schema.String(attrPK), Sort: schema.String(attrSK)},
-		TTL:  attrTTL,
-	})
+	return s.names.TableOf(s.table, attrPK, attrSK, attrTTL)
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy].
 func (s *Store) Actions() schema.Actions {
 	update := schema.Grants{"": {"UpdateItem"}}
-	return schema.Actions{Calls: map[string]schema.Grants{
-		"Take": update, "Settle": update,
-	}}
+	return schema.Actions{Calls: map[string]schema.Grants{"Take": update, "Settle": update}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/internal/ddb"
 	"github.com/homeops/ddbpatterns/internal/item"
 )
@@ -30,8 +31,8 @@ const taken, settled = "~", "="
 // An update has no maximum, so the sender must know whether the time lies ahead of the
 // clock.
 const (
-	setFree, ifFree = "#t? = :free?", " AND (attribute_not_exists(#t?) OR #t? <= :now)" // all of Burst is there
-	setBusy, ifBusy = "#t? = #t? + :more?", " AND #t? > :now AND #t? <= :room?"
+	setFree, ifFree = "#t? = :free?", " AND (attribute_not_exists(#t?) OR #t? <= :now?)" // all of Burst is there
+	setBusy, ifBusy = "#t? = #t? + :more?", " AND #t? > :now? AND #t? <= :room?"
 	giveBack        = "#t? = #t? - :less?"
 
 	// A time that no writer of today can have put there is replaced. The condition is
@@ -94,7 +95,6 @@ func (c *call) key() ddb.Item { return ddb.Item{attrPK: item.S(c.row), attrSK: i
 // send makes the write for limits whose times are thought to be the call's. It returns
 // the row after it, or the one that refused it, and its times.
 func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64, refused bool, err error) {
-	names := item.Names(append([]string{attrType, attrTTL}, attributes[:register]...)...)
 	// The ttl is an hour after all limits are full again, whatever happens. It does not
 	// depend on the times in the row, because an update cannot convert them.
 	expiry := ceil(c.now+c.longest+int64(s.cfg.MaxWait+grace), 1e9)
@@ -103,35 +103,30 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 		":entry": item.S(c.entry), ":event": item.S(c.event), ":none": item.S(""),
 	}
 
-	set, condition := shift, unknown
+	set, condition, names := shift, unknown, item.NamesIn(shift, unknown)
 	if c.taken != "" {
 		values[":taken"], condition = item.S(c.taken), isTaken+unknown
 	}
 
 	for i, t := range c.times {
 		of, n := c.spans[i], strconv.Itoa(i)
-		update, when, used := setFree, ifFree, map[string]int64{":free": c.now + of.add}
+		update, when, used := setFree, ifFree, map[string]int64{":free": c.now + of.add, ":now": c.now}
 		switch {
 		case of.add == 0:
 			continue
 		case of.add < 0:
 			update, when, used = giveBack, "", map[string]int64{":less": -of.add}
 		case c.absurd(i, t):
-			when, used[":seen"] = ifSeen, t
+			when, used = ifSeen, map[string]int64{":free": c.now + of.add, ":seen": t}
 		case c.taken != "" && t+of.add > c.now+of.burst: // all debts together have a bound
 			when, used = ifSeen, map[string]int64{":free": c.now + of.burst, ":seen": t}
 		case t > c.now:
-			update, when, used = setBusy, ifBusy, map[string]int64{":more": of.add, ":room": c.now + of.burst + int64(c.Wait) - of.add}
+			update, when, used = setBusy, ifBusy, map[string]int64{":more": of.add, ":now": c.now, ":room": c.now + of.burst + int64(c.Wait) - of.add}
 		}
 
 		for name, ns := range used {
 			values[name+n] = number(ns)
 		}
-
-		if strings.Contains(when, ":now") {
-			values[":now"] = number(c.now)
-		}
-
 		names["#t"+n] = timePrefix + c.Limits[i].Name
 		set, condition = set+", "+strings.ReplaceAll(update, "?", n), condition+strings.ReplaceAll(when, "?", n)
 	}
@@ -143,13 +138,7 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 		ReturnValues: types.ReturnValueAllNew, ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
 
-	var out *dynamodb.UpdateItemOutput
-	err = ddb.Retry(ctx, func() (err error) { out, err = s.api.UpdateItem(ctx, in); return err })
-	if row, refused = ddb.Refused(err); err == nil {
-		row = out.Attributes
-	}
-
-	if err == nil || refused {
+	if row, refused, err = ddb.Update(ctx, s.api.UpdateItem, in); err == nil {
 		after, err = c.timesOf(row)
 	}
 	return row, after, refused, err
@@ -224,5 +213,5 @@ func (c *call) settleTo(to map[string]int64) error {
 	}
 
 	c.entry = c.entryWith(settled)
-	return refuse(known < len(to), "to", "must name limits of the take only")
+	return check.Refuse(pkg, "to", known < len(to), "must name limits of the take only")
 }

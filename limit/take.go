@@ -269,8 +269,8 @@ func (s *Store) check(t Take) (*call, error) {
 	now := s.cfg.Now()
 	c := &call{Take: t, row: check.Join(typeLimit, t.Key), now: now.UnixNano()}
 	err := cmp.Or(check.ID(pkg, "Take.Key", t.Key), check.PartitionKey(pkg, "Take.Key", c.row),
-		refuse(len(t.Limits) < 1 || len(t.Limits) > 8, "Take.Limits", "must be 1 to 8"),
-		refuse(t.Wait < 0 || t.Wait > s.cfg.MaxWait, "Take.Wait", "must be between 0 and Config.MaxWait"))
+		check.Refuse(pkg, "Take.Limits", len(t.Limits) < 1 || len(t.Limits) > 8, "must be 1 to 8"),
+		check.Refuse(pkg, "Take.Wait", t.Wait < 0 || t.Wait > s.cfg.MaxWait, "must be between 0 and Config.MaxWait"))
 	if err == nil && !t.Event.IsZero() {
 		err = t.Event.Check(pkg, "Take.Event", now)
 	}
@@ -281,12 +281,12 @@ func (s *Store) check(t Take) (*call, error) {
 		// 0, and the index of the limit before this one at 0 or above.
 		unit := max(1, ceil(int64(l.Per), max(1, l.N)))
 		err = cmp.Or(err,
-			refuse(len(l.Name) < 1 || len(l.Name) > 16 || strings.Trim(l.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "", "Limit.Name", "must be 1 to 16 of a–z, 0–9 and _"),
-			refuse(i > 0 && l.Name == c.Limits[max(i, 1)-1].Name, "Take.Limits", "must not have two limits with the same name"),
-			refuse(l.N < 1, "Limit.N", "must be at least 1"),
-			refuse(l.Per > mostSpan || int64(l.Per)/max(1, l.N) < int64(leastUnit), "Limit.Per", "must be at least a microsecond for each of N, and at most 366 days"),
-			refuse(l.Burst < 1 || l.Burst > int64(mostSpan)/unit, "Limit.Burst", "must be at least 1, and come back within 366 days"),
-			refuse(l.Weight < 1 || l.Weight > mostWeight, "Limit.Weight", "must be 1 to 1,000,000,000,000; 1 counts calls"))
+			check.Refuse(pkg, "Limit.Name", len(l.Name) < 1 || len(l.Name) > 16 || strings.Trim(l.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "", "must be 1 to 16 of a–z, 0–9 and _"),
+			check.Refuse(pkg, "Take.Limits", i > 0 && l.Name == c.Limits[max(i, 1)-1].Name, "must not have two limits with the same name"),
+			check.Refuse(pkg, "Limit.N", l.N < 1, "must be at least 1"),
+			check.Refuse(pkg, "Limit.Per", l.Per > mostSpan || int64(l.Per)/max(1, l.N) < int64(leastUnit), "must be at least a microsecond for each of N, and at most 366 days"),
+			check.Refuse(pkg, "Limit.Burst", l.Burst < 1 || l.Burst > int64(mostSpan)/unit, "must be at least 1, and come back within 366 days"),
+			check.Refuse(pkg, "Limit.Weight", l.Weight < 1 || l.Weight > mostWeight, "must be 1 to 1,000,000,000,000; 1 counts calls"))
 
 		burst := l.Burst * unit
 		c.spans = append(c.spans, spans{unit, span(l.Weight, unit), burst, burst + int64(s.cfg.MaxWait+maxSkew)})

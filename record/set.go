@@ -92,23 +92,11 @@ func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 	in := r.request(keyOf(s.Partition, s.Sort), withOwn(setLatest, own, names, values), ifLater, names, values)
 	in.ReturnValues = types.ReturnValueAllOld
 
-	var other Item // the row that this event replaced, or that refused it
-	err := ddb.Retry(ctx, func() error {
-		out, err := r.api.UpdateItem(ctx, in)
-		if err == nil {
-			other = out.Attributes
-		}
-		return err
-	})
-
-	stands, refused := ddb.Refused(err)
+	// The other row is the one that this event replaced, or that refused it.
+	other, refused, err := ddb.Update(ctx, r.api.UpdateItem, in)
 	method := cmp.Or(s.Method, "Set")
-	if err != nil && !refused {
+	if err != nil {
 		return 0, r.wrap(method, err)
-	}
-
-	if refused {
-		other = stands
 	}
 
 	out, err := answerSet(mark, own, other, refused)

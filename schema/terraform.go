@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 )
 
 // tfTable is the type of Terraform's resource.
@@ -62,21 +64,18 @@ var keyARNs = regexp.MustCompile(`^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Z
 // fitsTerraform refuses a KMS key, or the name of an attribute, that a configuration of
 // Terraform cannot hold unchanged.
 func (t Table) fitsTerraform() error {
-	if t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey) {
-		return event.BadInput(pkg, "table "+t.Name+" KMS key", fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey))
-	}
-
+	err := check.Refuse(pkg, "table "+t.Name+" KMS key", t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey),
+		fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey))
 	names := []string{t.TTL}
 	for _, a := range t.definitions() {
 		names = append(names, *a.AttributeName)
 	}
 
 	for _, name := range names {
-		if strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-			return event.BadInput(pkg, "table "+t.Name, fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which may write it in another form of Unicode", name))
-		}
+		err = cmp.Or(err, check.Refuse(pkg, "table "+t.Name, strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }),
+			fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which may write it in another form of Unicode", name)))
 	}
-	return nil
+	return err
 }
 
 // arguments writes what Create asks for, as Terraform calls it. What is off is written,
@@ -162,12 +161,10 @@ func (d PolicyDocument) Terraform() (string, error) {
 
 		for j, arn := range s.Resource {
 			name, ours := strings.CutPrefix(string(arn), tableARN)
-			table, index, _ := strings.Cut(name, "/")
+			table, _, _ := strings.Cut(name, "/")
 			switch {
-			case ours && index == "":
-				resources[j] = fmt.Sprintf("${%s.%s.arn}", tfTable, LogicalID(table))
 			case ours:
-				resources[j] = fmt.Sprintf("${%s.%s.arn}/%s", tfTable, LogicalID(table), literal.Replace(index))
+				resources[j] = fmt.Sprintf("${%s.%s.arn}%s", tfTable, LogicalID(table), literal.Replace(name[len(table):])) // and /index/…
 			case strings.Contains(string(arn), "${AWS::"):
 				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation; In replaces them")
 			default:

@@ -226,7 +226,7 @@ func (s limitRow) refuses(t asksFor, clocks []time.Time) bool {
 	})
 }
 
-var writersNow = regexp.MustCompile(`":now":\{"N":"(\d+)`)
+var writersNow = regexp.MustCompile(`":now\d":\{"N":"(\d+)`)
 
 // verdict counts what was taken, by the writers' clocks, in each span between two takes:
 // Burst, what comes back in the span, and what was given back meanwhile.

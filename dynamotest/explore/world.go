@@ -231,7 +231,7 @@ func (w *world) wait() {
 			w.wake() // for pass
 		case <-timer.C:
 		}
-		time.Sleep(w.awake().Sub(time.Now()))
+		time.Sleep(time.Until(w.awake()))
 	})
 	if acted {
 		return

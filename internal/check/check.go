@@ -12,6 +12,14 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
+// Refuse is the error of bad input, if it is bad.
+func Refuse(pkg, field string, bad bool, reason string) error {
+	if !bad {
+		return nil
+	}
+	return event.BadInput(pkg, field, reason)
+}
+
 // NotNil refuses nil, and a nil pointer in an interface, such as a *dynamodb.Client
 // that nobody has made.
 func NotNil(pkg, field string, x any) error {

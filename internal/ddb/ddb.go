@@ -250,6 +250,22 @@ func Retry(ctx context.Context, write func() error) error {
 	return RetryIf(ctx, Conflict, write)
 }
 
+// Update sends an update by the method of a client, as [Retry] does. It returns the
+// attributes that the update asks for or, if it was refused, what [Refused] does.
+func Update(ctx context.Context, send func(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error), in *dynamodb.UpdateItemInput) (row Item, refused bool, err error) {
+	err = Retry(ctx, func() error {
+		out, err := send(ctx, in)
+		if err == nil {
+			row = out.Attributes
+		}
+		return err
+	})
+	if old, refused := Refused(err); refused {
+		return old, true, nil
+	}
+	return row, false, err
+}
+
 // RetryIf is [Retry] with errors of the caller's choice.
 func RetryIf(ctx context.Context, again func(error) bool, write func() error) error {
 	for try := 0; ; try++ {

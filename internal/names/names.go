@@ -29,8 +29,10 @@ type Names struct {
 	indexes map[string]string // as stored
 }
 
-// New checks the Config.Names of a package: the new names, by those of FORMAT.md.
-func New(pkg string, given map[string]string, attributes, indexes []string) (*Names, error) {
+// New checks the Config.Names of a package: the new names, by those of FORMAT.md. No new
+// name may begin with one of the prefixes, which are those of attributes that have no names
+// in FORMAT.md.
+func New(pkg string, given map[string]string, attributes, indexes []string, prefixes ...string) (*Names, error) {
 	n := &Names{stored: map[string]string{}, format: map[string]string{}, indexes: map[string]string{}}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		field, as, valid := fmt.Sprintf("Config.Names[%q]", name), given[name], check.Attribute
@@ -45,7 +47,11 @@ func New(pkg string, given map[string]string, attributes, indexes []string) (*Na
 			return nil, event.BadInput(pkg, field, "must be a name of FORMAT.md, which is given the table's: one of "+all)
 		}
 
-		if err := valid(pkg, field, as); err != nil {
+		err := valid(pkg, field, as)
+		for _, prefix := range prefixes {
+			err = cmp.Or(err, check.Refuse(pkg, field, strings.HasPrefix(as, prefix), "must not begin with "+prefix+", because other attributes of a row begin with it"))
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -162,6 +168,12 @@ func (n *Names) aliases(names map[string]string, expressions ...*string) map[str
 		}
 	}
 	return stored
+}
+
+// TableOf is the definition of a table with two keys and a TTL.
+func (n *Names) TableOf(table, partition, sort, ttl string) schema.Table {
+	key := schema.Key{Partition: schema.String(partition), Sort: schema.String(sort)}
+	return n.Table(schema.Table{Name: table, Key: key, TTL: ttl})
 }
 
 // Table is the definition of the table.

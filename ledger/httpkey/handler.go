@@ -146,25 +146,23 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 
 	rec.WriteHeader(http.StatusOK) // unless it wrote one
 	got, items := rec.take()
-	if k.cfg.Keep(got.Status) {
-		got.first, got.Header = got.Header, got.Header.Clone()
-		maps.DeleteFunc(got.Header, func(name string, _ []string) bool {
-			return !slices.Contains(k.cfg.Headers, http.CanonicalHeaderKey(name))
-		})
-		for name, values := range got.Header {
-			for i, v := range values {
-				values[i] = strings.ToValidUTF8(v, "\ufffd")
-			}
-			got.first[name] = values // the first answer has what JSON can keep
+	if !k.cfg.Keep(got.Status) {
+		if got.Status < 500 {
+			_ = c.Release(settling) // otherwise the attempt counts
 		}
-
-		return got, items, nil
+		return answer{}, nil, &unkeptError{got}
 	}
 
-	if got.Status < 500 {
-		_ = c.Release(settling) // otherwise the attempt counts
+	got.first, got.Header = got.Header, http.Header{}
+	for name, values := range got.first {
+		if slices.Contains(k.cfg.Headers, http.CanonicalHeaderKey(name)) {
+			got.Header[name] = slices.Clone(values)
+			for i, v := range values { // as JSON can keep it, also in the first answer
+				got.Header[name][i] = strings.ToValidUTF8(v, "\ufffd")
+			}
+		}
 	}
-	return answer{}, nil, &unkeptError{got}
+	return got, items, nil
 }
 
 // problem is an answer of this package, by RFC 9457.

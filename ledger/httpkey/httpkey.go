@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/internal/check"
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
@@ -79,21 +79,19 @@ func New(answers *ledger.Store, caller func(*http.Request) string, cfg *Config) 
 		k.cfg.Keep = keep
 	}
 
-	switch {
-	case answers == nil:
-		return nil, event.BadInput(pkg, "answers", "must not be nil")
-	case caller == nil:
-		return nil, event.BadInput(pkg, "caller", "must not be nil: the same key of two callers would be one key")
-	case k.cfg.Timeout < 0 || k.cfg.Timeout > 24*time.Hour:
-		return nil, event.BadInput(pkg, "Config.Timeout", fmt.Sprintf("must be at most 24 hours and not negative, is %v", k.cfg.Timeout))
-	}
+	err := cmp.Or(check.NotNil(pkg, "answers", answers),
+		check.Refuse(pkg, "caller", caller == nil, "must not be nil: the same key of two callers would be one key"),
+		check.Refuse(pkg, "Config.Timeout", k.cfg.Timeout < 0 || k.cfg.Timeout > 24*time.Hour, fmt.Sprintf("must be at most 24 hours and not negative, is %v", k.cfg.Timeout)))
 
 	for i, name := range cfg.Headers {
 		canonical := http.CanonicalHeaderKey(name)
-		if slices.Contains(never, canonical) || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) {
-			return nil, event.BadInput(pkg, fmt.Sprintf("Config.Headers[%d]", i), fmt.Sprintf("must be a header that can be sent again, is %q", name))
-		}
+		bad := slices.Contains(never, canonical) || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' })
+		err = cmp.Or(err, check.Refuse(pkg, fmt.Sprintf("Config.Headers[%d]", i), bad, fmt.Sprintf("must be a header that can be sent again, is %q", name)))
 		k.cfg.Headers = append(k.cfg.Headers, canonical)
+	}
+
+	if err != nil {
+		return nil, err
 	}
 	return k, nil
 }
