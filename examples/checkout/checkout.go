@@ -355,10 +355,10 @@ func (s *Service) Erase(ctx context.Context, person string) (erased int, err err
 	}
 	erased = charges + limits
 	for r, err := range ops.List(ctx, ledger.Filter{Prefix: keys}) {
-		if err != nil {
+		if r.Key == "" { // otherwise it is a row, also if it cannot be read
 			return erased, err
 		}
-		if r.State == ledger.Done && r.Result == nil {
+		if err == nil && r.State == ledger.Done && r.Result == nil {
 			continue // it was erased before
 		}
 		if err := s.answers.Erase(ctx, r.Key); err != nil && !errors.Is(err, ledger.ErrNotFound) {

@@ -26,6 +26,7 @@
 //	the handler takes too long           503, Retry-After: see Config.Timeout
 //	DynamoDB is in trouble               503, Retry-After
 //	the attempts are used up             500
+//	the answer was erased                410
 //	the answer is too large to be kept   500 to the requests after the first; with Add,
 //	                                     to the first, too
 //
@@ -34,8 +35,9 @@
 // it: both forms of 1 to 255 characters are one key. GET, HEAD, OPTIONS and TRACE pass
 // by. To make the header optional, call the handler itself for requests without it.
 //
-// Put authentication and limits of requests before this handler, or their answers are
-// stored. A replay costs a request of such a limit, too.
+// Authentication belongs before this handler. A limit before it counts each request, also
+// one that is answered from the ledger. A limit in the handler counts a request once, by
+// [ledger.Claim.Event], and its 429 is not stored, so the request may be sent again.
 //
 // Each 5xx, crash and panic uses up an attempt, 5 by default, and then the answer is
 // 500. Other answers that are not stored do not use up attempts. For a provider that
@@ -46,7 +48,9 @@
 //
 // The status, the body, and the headers Content-Type, Content-Encoding,
 // Content-Location, ETag, Location and those of Config.Headers, as the result of the
-// key caller:HTTP:key in the ledger, {"status":201,"header":{…},"body":"base64…"}.
+// key caller:HTTP:hash in the ledger, {"status":201,"header":{…},"body":"base64…"}.
+// The hash is the SHA-256 of the client's key, in hexadecimal digits: a client may make
+// its keys of personal data.
 // Base64 makes a body a third larger, so a ledger.Config.MaxResult of 16 KB stores some
 // 11 KB.
 // The answer to an error of the moment is not stored: see Config.Keep.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func (k *Keys) request(w http.ResponseWriter, r *http.Request) (req ledger.Reque
 		return req, nil, &unkeptError{problem(http.StatusBadRequest, "The body cannot be read.", 0)}
 	}
 
-	key, err = ledger.Key(caller, "HTTP", key)
+	key, err = ledger.Key(caller, "HTTP", fmt.Sprintf("%x", sha256.Sum256([]byte(key))))
 	payload := fmt.Appendf(nil, "%s %s\n", r.Method, cmp.Or(r.RequestURI, r.URL.RequestURI()))
 	return ledger.Request{Key: key, Payload: append(payload, body...), WaitUpTo: waitUpTo, ReadFirst: k.cfg.ReadFirst}, body, err
 }
@@ -193,7 +194,9 @@ func refuse(err error) answer {
 		return problem(http.StatusInternalServerError, "The answer to this request is too large to be kept. The request is not done again.", 0)
 	case errors.Is(err, ledger.ErrTooManyAttempts):
 		return problem(http.StatusInternalServerError, "The attempts of this Idempotency-Key are used up.", 0)
-	case bad, permanent, unreadable, errors.Is(err, ledger.ErrNoResult):
+	case errors.Is(err, ledger.ErrNoResult):
+		return problem(http.StatusGone, "The answer to this request was erased. The request is not done again.", 0)
+	case bad, permanent, unreadable:
 		return problem(http.StatusInternalServerError, "This request cannot be completed.", 0)
 	}
 
