@@ -54,13 +54,13 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // When the condition of an action fails, or an action is still throttled after several
 // tries, nothing is written, and DoTx calls the work again under the same claim, up to
 // 15 more times, with pauses of some 5 seconds together. [Claim.Reasons] says which
-// actions were refused. The work should then leave out items that turned out to be
-// duplicates, and return other actions, a result without actions, or an error. After
-// the last refusal, or another failure of an action, DoTx gives the key up and returns
-// an [*ItemError].
+// actions were refused. The work then returns other actions, a result without actions,
+// or an error. Of an item that turned out to be a duplicate, leave out also what an
+// earlier transaction has done with it. After the last refusal, or another failure of an
+// action, DoTx gives the key up and returns an [*ItemError].
 //
 // Make items of this library, such as a [Store.MarkItem], inside the work, anew in each
-// call. What the work does beside its actions should be safe to repeat. Beside actions,
+// call, in a variable outside of it: the next call asks the item for its Outcome. What the work does beside its actions should be safe to repeat. Beside actions,
 // return no [Claim.CheckItem] of this claim, and do not settle it in the work: the
 // actions are not written, and DoTx returns an [*event.InputError]. The package comment
 // (Transactions) says more.

@@ -74,10 +74,11 @@ func (r *Rows[T]) ApplyItem(ctx context.Context, a Apply) (*ApplyItem, error) {
 //     written.
 //   - Created: an earlier try of this transaction took effect as a whole, and its
 //     reply was lost. Only an exact [Kind] recognizes that.
-//   - Duplicate: the event is counted already. Leave the Items out, and send the
-//     rest. Without a Retention, it may be this transaction that counted it, if the
-//     outcome of an earlier try is unknown: then do not send the rest. ledger.DoTx
-//     and an exact Kind know.
+//   - Duplicate: the event is counted already. What is always in one transaction with
+//     it, such as the goods of a purchase, is done, too: do not send it again. Send
+//     the others without the Items. Without a Retention, it may be this transaction
+//     that counted it, if the outcome of an earlier try is unknown: then send
+//     nothing. ledger.DoTx and an exact Kind know.
 //   - [ErrContended]: the row has changed since it was read. Make the ApplyItem
 //     anew.
 //   - [*FloorError], [*AddError]: as from [Rows.Apply].

@@ -10,9 +10,14 @@ package points
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -67,6 +72,29 @@ func (s Store) SpendItem(ctx context.Context, customer string, purchase event.Ev
 	spend := change("SpendItem", customer, purchase, -n)
 	spend.AtLeast = map[string]int64{"points": 0}
 	return s.rows.ApplyItem(ctx, spend)
+}
+
+// Buy returns the work of a purchase for ledger.DoTx: it takes n points and hands over
+// the goods, both or neither. Its result says whether there were enough points.
+func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...types.TransactWriteItem) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+	var spend *record.ApplyItem // of the call before this one
+	return func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		if reasons := c.Reasons(); reasons != nil { // the transaction was refused
+			out, err := spend.Outcome(reasons[:len(spend.Items)])
+			if _, poor := errors.AsType[*record.FloorError](err); poor {
+				return "too few points", nil, nil
+			}
+			if out == event.Duplicate || err != nil { // the goods went with the points then
+				return "bought", nil, err
+			}
+		}
+
+		var err error
+		if spend, err = s.SpendItem(ctx, customer, purchase, n); err != nil {
+			return "", nil, err
+		}
+		return "bought", slices.Concat(spend.Items, goods), nil
+	}
 }
 
 func change(method, customer string, ev event.Event, n int64) record.Apply {

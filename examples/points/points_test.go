@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
@@ -74,27 +75,23 @@ func TestABacklog(t *testing.T) {
 	s.wantPoints(t, 500)
 }
 
-// buy is work for ledger.DoTx: it spends points, and the purchase is the answer.
+// buy is a purchase of one lamp, of which a second one would be counted, too.
 func (s shop) buy(purchase event.Event, n int64) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-	var item *record.ApplyItem
-	return func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-		if reasons := c.Reasons(); reasons != nil {
-			out, err := item.Outcome(reasons)
-			if _, poor := errors.AsType[*record.FloorError](err); poor {
-				return "too few points", nil, nil
-			}
-			if err != nil {
-				return "", nil, err
-			}
-			if out == event.Duplicate { // by another key
-				return "bought", nil, nil
-			}
+	return s.points.Buy("ann", purchase, n, types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String(s.db.Name("shop")), Key: record.Item{"pk": record.Text("LAMPS"), "sk": record.Text("ann")},
+		UpdateExpression: aws.String("ADD lamps :one"), ExpressionAttributeValues: record.Item{":one": record.Int(1)},
+	}})
+}
+
+func (s shop) wantLamps(t *testing.T, want int64) {
+	t.Helper()
+	for _, row := range s.db.Items(s.db.Name("shop")) {
+		if f := record.Read(row); f.Text("pk") == "LAMPS" {
+			want -= f.Int("lamps")
 		}
-		var err error
-		if item, err = s.points.SpendItem(ctx, "ann", purchase, n); err != nil {
-			return "", nil, err
-		}
-		return "bought", item.Items, nil
+	}
+	if want != 0 {
+		t.Errorf("%d lamps are missing", want)
 	}
 }
 
@@ -134,6 +131,7 @@ func TestAPurchase(t *testing.T) {
 		}
 	}
 	s.wantPoints(t, 1)
+	s.wantLamps(t, int64(len(troubles))+1)
 }
 
 // Purchases at once never spend more than the balance.
@@ -160,6 +158,7 @@ func TestPurchasesAtOnce(t *testing.T) {
 		t.Errorf("told %v", told)
 	}
 	s.wantPoints(t, 1)
+	s.wantLamps(t, 3)
 }
 
 func TestBadInput(t *testing.T) {
@@ -197,5 +196,7 @@ func TestPrices(t *testing.T) {
 		{Func: "Store.Earn", Never: "GetItem", Why: adds},
 		{Func: "Store.Earn", Never: "UpdateItem", Why: "it is in a transaction"},
 		{Func: "Store.SpendItem", Never: "GetItem", Why: adds},
+		{Func: "Store.SpendItem", Never: "UpdateItem", Why: "it is in a transaction"},
+		{Func: "Store.Of", Never: "UpdateItem", Why: "it reads"},
 	}, s.points)
 }
