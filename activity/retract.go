@@ -40,6 +40,9 @@ const (
 // exist, the error is [ErrNotFound] and nothing is written, unless Retract.Tombstone
 // asks for a tombstone.
 //
+// Keep the event's text, [event.Event.String], with what a retraction will name: the log
+// finds nothing by another id.
+//
 // The other activities of the event stay. A retracted Nth(1) still guards them. To
 // take back a whole event, retract each activity that [Store.OfEvent] returns; every
 // redelivery of the whole event is refused from the first one on.

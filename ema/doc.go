@@ -14,6 +14,8 @@
 //
 //	average = alpha·value + (1 - alpha)·average
 //
+// Nothing takes a value back.
+//
 // # Items
 //
 // Each subject and metric has one row. Stores with different prefixes have

@@ -26,8 +26,8 @@ type Limit struct {
 	N   int64
 	Per time.Duration
 	// Burst is how many units can be taken at once after a time of rest, at least 1.
-	// It has no default: a Burst of N lets 2·N through in the first Per. They must
-	// come back within 366 days.
+	// It has no default: a Burst of N lets 2·N through in the first Per. For at most
+	// M in any Per, N and Burst are M together. They must come back within 366 days.
 	Burst int64
 	// Weight is how much is taken, 1 to 1,000,000,000,000. It has no default: 1
 	// counts calls. A Weight above Burst is refused, unless Take.Wait makes up for
@@ -40,8 +40,10 @@ type Limit struct {
 type Take struct {
 	Key string // what is limited: a tenant, a customer, an address
 	// Event is the request's identity, if it has one: a Take of an event that was
-	// taken already, fewer than 16 writes of the key ago, takes nothing and is OK. The
-	// zero Event is a random one of this call, for requests without an identity.
+	// taken already, fewer than 16 writes of the key ago, takes nothing and is OK, or
+	// is refused without a request while there is no room. So do not ask again for
+	// what may have been done. The zero Event is a random one of this call, for
+	// requests without an identity.
 	//
 	// Caution: never make an event of the time alone. All calls of a millisecond
 	// would be one event, and only one of them would count.

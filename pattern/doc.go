@@ -53,7 +53,8 @@
 // The rest of this section is outside the guarantees. If an older system has
 // counted an event, the event counts again here, because rows of the older
 // system do not say which events they have counted. Stores of different zones
-// write into the same rows: use one zone for a table.
+// write into the same rows: let each actor's habits be written by stores of one zone.
+// Nothing takes an event back; Erase removes all habits of an actor.
 //
 // Stop the older system before this package updates its rows. The writers of
 // the older system replace the whole row. Then recent is lost, and a
