@@ -73,7 +73,9 @@ type Config struct {
 	// Refused keeps a message that can never be done, for people: in a table, or as a
 	// dead letter with the reason. When it returns nil, the message is deleted. When it
 	// returns an error, the message stays, until the queue moves it to its dead-letter
-	// queue. A crash after it lets it be called again for the same message.
+	// queue. A crash after it lets it be called again for the same message, perhaps with
+	// another reason: keep the first one, by a condition that the row does not exist,
+	// and return nil for the second.
 	Refused func(ctx context.Context, m Message, why error) error
 
 	// Judge says what an error of the Handler means. Defaults to [verdict.Of]. A service

@@ -154,8 +154,9 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 // Settle while fewer than 16 writes of the key have followed the take. After that it is
 // [ErrForgotten], and a debt is not counted. So if more than 15 calls of a key are under
 // way at a time, estimate high, or on ErrForgotten Take what was used beyond the
-// estimate, with Wait. A client that hangs up ends its context: settle with
-// [context.WithoutCancel].
+// estimate, with Wait. What is settled minutes later, on a key with many calls, is for
+// package counter, whose Adjust has no such bound. A client that hangs up ends its
+// context: settle with [context.WithoutCancel].
 //
 // The answer is Created or, if the event was settled to the same weights before,
 // Duplicate.

@@ -129,6 +129,8 @@ type Report struct {
 	Exhausted bool // nothing within the budgets is left out
 	Left      int  // schedules that were not begun
 	Failure   *Failure
+
+	replayed bool // one schedule, by Config.Replay
 }
 
 // Failure is a schedule after which a check failed.
@@ -144,6 +146,9 @@ func (r Report) String() string {
 	s := fmt.Sprintf("%d schedules, %d states", r.Schedules, r.States)
 	if r.Failure != nil {
 		return s + ", and then: " + r.Failure.Error()
+	}
+	if r.replayed {
+		return "the schedule that was replayed does not fail"
 	}
 	if !r.Exhausted {
 		s += fmt.Sprintf(", not exhausted: %d schedules are left", r.Left)

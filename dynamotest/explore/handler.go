@@ -24,7 +24,8 @@ type Deliveries[M any] struct {
 	Messages []M
 
 	// Visibility is how long a message stays hidden after it was received: an error or
-	// a death delivers it again after that time. Defaults to 30 s.
+	// a death delivers it again after that time. Let it be longer than a lease that a
+	// death leaves, and its skew. Defaults to 30 s.
 	Visibility time.Duration
 
 	// Receives is how often a message is delivered at most. If the last delivery

@@ -207,7 +207,7 @@ func (s *search) replay(schedule string) Report {
 	p := s.player(strings.Split(schedule, ","))
 	p.trace = true
 	p.play(s.t)
-	s.report.Schedules = 1
+	s.report.Schedules, s.report.replayed = 1, true
 	if p.err != nil {
 		s.report.Failure = &Failure{Err: p.err, Schedule: schedule, Drawing: p.drawing.String()}
 	}

@@ -178,6 +178,17 @@ func TestSearchIsDeterministic(t *testing.T) {
 	}
 }
 
+// A replay without a failure says so.
+func TestReplayThatDoesNotFail(t *testing.T) {
+	t.Parallel()
+	r := explore.Run(t, explore.Config{Server: seeded(t), Replay: "ann,end"}, func(s *explore.Schedule) {
+		s.Caller("ann", func(ctx context.Context, p *explore.Process) { _ = put(ctx, p, "x", 1) })
+	})
+	if r.Failure != nil || r.String() != "the schedule that was replayed does not fail" {
+		t.Error(r)
+	}
+}
+
 // A schedule that no longer fits says what may happen instead.
 func TestReplayThatDoesNotFit(t *testing.T) {
 	t.Parallel()
