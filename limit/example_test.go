@@ -102,6 +102,8 @@ func ExampleStore_Settle() {
 }
 
 // A transfer below three a minute and 500 euros a day. What the day refuses uses no turn.
+// Call it until the provider is asked: a transfer that was made may hear "too many a
+// minute" when it comes again.
 func ExampleStore_Settle_giveBack() {
 	ctx := context.Background()
 	limits := exampleLimits(ctx)
