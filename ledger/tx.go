@@ -60,7 +60,8 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // action, DoTx gives the key up and returns an [*ItemError].
 //
 // Make items of this library, such as a [Store.MarkItem], inside the work, anew in each
-// call, in a variable outside of it: the next call asks the item for its Outcome. What the work does beside its actions should be safe to repeat. Beside actions,
+// call. Keep the item in a variable that the work's next call sees, and asks for its
+// Outcome. What the work does beside its actions should be safe to repeat. Beside actions,
 // return no [Claim.CheckItem] of this claim, and do not settle it in the work: the
 // actions are not written, and DoTx returns an [*event.InputError]. The package comment
 // (Transactions) says more.

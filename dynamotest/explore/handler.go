@@ -289,16 +289,12 @@ func (d *Deliveries[M]) compare(got outcome, expected []outcome) error {
 func (d *Deliveries[M]) difference(got, want outcome) string {
 	var b strings.Builder
 	stood, stands := strings.Split(want.tables, "\n"), strings.Split(got.tables, "\n")
-	for _, line := range stood {
-		if !slices.Contains(stands, line) {
-			fmt.Fprintf(&b, "  want:%s\n", line)
-		}
+	for _, line := range beyond(stood, stands) {
+		fmt.Fprintf(&b, "  want:%s\n", line)
 	}
 
-	for _, line := range stands {
-		if !slices.Contains(stood, line) {
-			fmt.Fprintf(&b, "  got: %s\n", line)
-		}
+	for _, line := range beyond(stands, stood) {
+		fmt.Fprintf(&b, "  got: %s\n", line)
 	}
 
 	for _, name := range slices.Sorted(maps.Keys(want.effects)) {
@@ -317,4 +313,17 @@ func (d *Deliveries[M]) difference(got, want outcome) string {
 		}
 	}
 	return b.String()
+}
+
+// beyond returns the lines that others lacks, or has less often: without what is ignored,
+// two rows may be equal.
+func beyond(lines, others []string) []string {
+	others = slices.Clone(others)
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		i := slices.Index(others, line)
+		if i >= 0 {
+			others = slices.Delete(others, i, i+1)
+		}
+		return i >= 0
+	})
 }

@@ -178,6 +178,23 @@ func TestSearchIsDeterministic(t *testing.T) {
 	}
 }
 
+// A second row of an order is seen although its random key is ignored.
+func TestRowsThatAreEqualButForWhatIsIgnored(t *testing.T) {
+	t.Parallel()
+	r := explore.Explore(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Unheard: 1, Deaths: 1}},
+		explore.Deliveries[string]{Messages: []string{"7"}, Ignore: []string{"pk"}},
+		func(p *explore.Process) func(context.Context, string) error {
+			return func(ctx context.Context, _ string) error {
+				var b [8]byte
+				_, _ = p.Rand().Read(b[:])
+				return put(ctx, p, fmt.Sprintf("%x", b), 1)
+			}
+		})
+	if r.Failure == nil {
+		t.Error(r)
+	}
+}
+
 // A replay without a failure says so.
 func TestReplayThatDoesNotFail(t *testing.T) {
 	t.Parallel()

@@ -354,6 +354,7 @@ func (s *Service) Erase(ctx context.Context, person string) (erased int, err err
 		return 0, err
 	}
 	erased = charges + limits
+	var failed []error // of rows: the others are erased all the same
 	for r, err := range ops.List(ctx, ledger.Filter{Prefix: keys}) {
 		if r.Key == "" { // otherwise it is a row, also if it cannot be read
 			return erased, err
@@ -362,9 +363,10 @@ func (s *Service) Erase(ctx context.Context, person string) (erased int, err err
 			continue // it was erased before
 		}
 		if err := s.answers.Erase(ctx, r.Key); err != nil && !errors.Is(err, ledger.ErrNotFound) {
-			return erased, err
+			failed = append(failed, err)
+			continue
 		}
 		erased++
 	}
-	return erased, nil
+	return erased, errors.Join(failed...)
 }

@@ -84,8 +84,11 @@ func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...type
 			if _, poor := errors.AsType[*record.FloorError](err); poor {
 				return "too few points", nil, nil
 			}
-			if out == event.Duplicate || err != nil { // the goods went with the points then
-				return "bought", nil, err
+			if err != nil {
+				return "", nil, err
+			}
+			if out == event.Duplicate { // the goods went with the points then
+				return "bought", nil, nil
 			}
 		}
 
