@@ -136,7 +136,7 @@ func ExampleStore_Erase() {
 
 	fmt.Println(seen.Erase(ctx, "ORDER:17"))
 	r, _, err := seen.Get(ctx, "ORDER:17")
-	fmt.Printf("%s %q %v\n", r.State, r.Result, err)
+	fmt.Printf("%s %q %v\n", r.State, string(r.Result), err)
 	// Output:
 	// <nil>
 	// done "" <nil>
