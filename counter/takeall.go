@@ -1,7 +1,6 @@
 package counter
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -108,9 +107,14 @@ func (a *taking) join(i int, of TakeOf) error {
 	other, twice := a.rows[row]
 	a.rows[row] = i
 	a.left = append(a.left, share{i, s.takeAction(w, in, of.Take.Cap)})
-	return cmp.Or(
-		check.Refuse(pkg, "Store", !same(a.api, s.own), "must have the api of the other stores, because one transaction is sent"),
-		check.Refuse(pkg, "Take", twice, fmt.Sprintf("must not be of the same row as items[%d]: a transaction cannot have two actions on one row", other)))
+
+	switch {
+	case !same(a.api, s.own):
+		return event.BadInput(pkg, "Store", "must have the api of the other stores, because one transaction is sent")
+	case twice:
+		return event.BadInput(pkg, "Take", fmt.Sprintf("must not be of the same row as items[%d]: a transaction cannot have two actions on one row", other))
+	}
+	return nil
 }
 
 // same reports whether two clients are the same. One that cannot be compared is taken

@@ -156,8 +156,8 @@ func (c *Claim) beat(ctx context.Context, lose func()) {
 
 // watch ends the work when the lease is over: when the store's clock says so, for
 // timers stand while a machine is suspended, or when the timers do, for a clock
-// may be set back. Only a renewal that moves the lease begins it anew: others count
-// on the lease in the row.
+// may be set back. Within a call of the work, only a renewal that moves the lease begins
+// it anew: others count on the lease in the row.
 func (c *Claim) watch(ctx context.Context, lose func()) {
 	var lease, over time.Time // as the row has it, and by the timers
 	for pause := time.Duration(0); ; {

@@ -130,7 +130,9 @@ const (
 //
 // A worker that holds the key gets [ErrLeaseLost], and its result is not stored. If a
 // key is claimed for the first time meanwhile, its data may stay. For a key without a
-// row, Erase returns [ErrNotFound].
+// row, Erase returns [ErrNotFound]. A row that cannot be read is erased, too. If its
+// seenAt is not a time, or lies ahead of the clock by more than Config.MaxSkew, Erase
+// returns an error and leaves the row.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older system's row
 // costs that twice, in 2 requests.
@@ -150,7 +152,7 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 		own.ExpressionAttributeValues[":at"] = item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)) // the last round may have been slow
 		for _, in := range []*dynamodb.UpdateItemInput{own, old} {
 			_, err := s.update(ctx, in)
-			stands, refused := ddb.Refused(err) // as it is stored: even an unreadable row is erased
+			stands, refused := ddb.Refused(err) // as it is stored: a row that cannot be read is erased, too
 			switch {
 			case !refused:
 				return s.wrap("Erase", err)

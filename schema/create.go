@@ -133,8 +133,6 @@ func switchOnTTL(ctx context.Context, api API, table Table) error {
 	if err != nil {
 		return failed(table, err)
 	}
-
-	// A TTL that is on is the table's, or is a mismatch.
 	if lacks := table.compareTTL(out.TimeToLiveDescription); len(lacks) == 0 || lacks[0].Got != "" {
 		return mismatch(lacks)
 	}

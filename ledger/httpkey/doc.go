@@ -50,10 +50,9 @@
 // Content-Location, ETag, Location and those of Config.Headers, as the result of the
 // key caller:HTTP:hash in the ledger, {"status":201,"header":{…},"body":"base64…"}.
 // The hash is the SHA-256 of the client's key, in hexadecimal digits: a client may make
-// its keys of personal data.
-// Base64 makes a body a third larger, so a ledger.Config.MaxResult of 16 KB stores some
-// 11 KB.
-// The answer to an error of the moment is not stored: see Config.Keep.
+// its keys of personal data. Base64 makes a body a third larger, so a
+// ledger.Config.MaxResult of 16 KB stores some 11 KB. The answer to an error of the
+// moment is not stored: see Config.Keep.
 //
 // The caller is the first part of the key, so that a person can be erased: list the
 // person's keys with [ledger.Operators.List], whose Filter.Prefix is ledger.Key(caller),
