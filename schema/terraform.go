@@ -27,9 +27,8 @@ const tfTable = "aws_dynamodb_table"
 // the policies of a service see [PolicyDocument.Terraform].
 //
 // Like that of [CloudFormation], the result consists of maps, slices, strings and
-// booleans, always gives the same JSON, and may be changed by the program. In the texts,
-// Terraform's template marks ${ and %{ are escaped: what a definition says is never
-// evaluated. A text that the program adds is a template unless the program escapes it.
+// booleans, always gives the same JSON, and may be changed by the program. A text that the
+// program adds is a template for Terraform, unless the program escapes ${ and %{ in it.
 //
 // Table.Retain becomes lifecycle.prevent_destroy: Terraform refuses a plan that would
 // destroy the table. It does not guard a table that is removed from the configuration;
@@ -42,7 +41,8 @@ const tfTable = "aws_dynamodb_table"
 // contradict each other. The error is the same if Table.KMSKey is an id or an alias other
 // than alias/aws/dynamodb: the provider accepts only the ARN of a key, and plans a change
 // at each run for the ARN of an alias. It is also the same if the name of an attribute has
-// other characters than ASCII, because Terraform may write them in another form.
+// ${ or %{, which Terraform would evaluate, or other characters than ASCII, which it may
+// write in another form.
 func Terraform(tables ...Table) (map[string]any, error) {
 	merged, err := Merge(tables...)
 	if err != nil {
@@ -53,7 +53,7 @@ func Terraform(tables ...Table) (map[string]any, error) {
 		if err := table.fitsTerraform(); err != nil {
 			return nil, err
 		}
-		resources[LogicalID(table.Name)] = escaped(table.arguments())
+		resources[LogicalID(table.Name)] = table.arguments()
 	}
 	return map[string]any{tfTable: resources}, nil
 }
@@ -72,8 +72,9 @@ func (t Table) fitsTerraform() error {
 	}
 
 	for _, name := range names {
-		err = cmp.Or(err, check.Refuse(pkg, "table "+t.Name, strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }),
-			fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which may write it in another form of Unicode", name)))
+		bad := literal.Replace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
+		err = cmp.Or(err, check.Refuse(pkg, "table "+t.Name, bad,
+			fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which evaluates ${ and %%{ and may write what is not ASCII in another form", name)))
 	}
 	return err
 }
@@ -122,26 +123,12 @@ func (t Table) arguments() map[string]any {
 	return arguments
 }
 
-// literal escapes what Terraform would evaluate in a string.
-var literal = strings.NewReplacer("${", "$${", "%{", "%%{")
-
-// escaped escapes the strings of a JSON value, in place. The names of a map's members
-// are never evaluated.
-func escaped(value any) any {
-	switch value := value.(type) {
-	case string:
-		return literal.Replace(value)
-	case []any: // of blocks, which are maps
-		for _, block := range value {
-			escaped(block)
-		}
-	case map[string]any:
-		for name := range value {
-			value[name] = escaped(value[name])
-		}
-	}
-	return value
-}
+// literal escapes what Terraform would evaluate in a text, and tables matches the ARNs
+// of tables in one that it has escaped.
+var (
+	literal = strings.NewReplacer("${", "$${", "%{", "%%{")
+	tables  = regexp.MustCompile(regexp.QuoteMeta(literal.Replace(tableARN)) + `([A-Za-z0-9_.-]+)`)
+)
 
 // Terraform returns the policy as the text of an argument such as policy of
 // aws_iam_policy, beside the resources of [Terraform]: the ARNs of tables and indexes
@@ -154,27 +141,18 @@ func escaped(value any) any {
 func (d PolicyDocument) Terraform() (string, error) {
 	statements := make([]any, len(d.Statement))
 	for i, s := range d.Statement {
-		actions, resources := make([]string, len(s.Action)), make([]string, len(s.Resource))
-		for j, action := range s.Action {
-			actions[j] = literal.Replace(action)
-		}
-
+		resources := make([]string, len(s.Resource))
 		for j, arn := range s.Resource {
-			name, ours := strings.CutPrefix(string(arn), tableARN)
-			table, _, _ := strings.Cut(name, "/")
-			switch {
-			case ours:
-				resources[j] = fmt.Sprintf("${%s.%s.arn}%s", tfTable, LogicalID(table), literal.Replace(name[len(table):])) // and /index/…
-			case strings.Contains(string(arn), "${AWS::"):
+			resources[j] = string(arn)
+			if strings.Contains(strings.TrimPrefix(resources[j], tableARN), "${AWS::") {
 				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation; In replaces them")
-			default:
-				resources[j] = literal.Replace(string(arn))
 			}
 		}
-
-		statements[i] = map[string]any{"Effect": literal.Replace(s.Effect), "Action": actions, "Resource": resources}
+		statements[i] = map[string]any{"Effect": s.Effect, "Action": s.Action, "Resource": resources}
 	}
 
 	text, err := json.Marshal(map[string]any{"Version": d.Version, "Statement": statements})
-	return string(text), err
+	return tables.ReplaceAllStringFunc(literal.Replace(string(text)), func(arn string) string {
+		return fmt.Sprintf("${%s.%s.arn}", tfTable, LogicalID(tables.FindStringSubmatch(arn)[1]))
+	}), err
 }
