@@ -47,6 +47,8 @@ type Claim struct {
 
 	released atomic.Bool // by Release
 
+	watched, over time.Time // the lease that watch knows, and when it ends by the timers
+
 	mu    sync.Mutex // guards what follows
 	lease time.Time
 
