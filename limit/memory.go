@@ -6,13 +6,9 @@ import (
 	"time"
 )
 
-// The pause after a refusal by the row: other processes take from the key, too, and if
-// all of them asked when room comes back, all but one would be refused.
 const (
-	mostLevel    = 5 // a pause of up to 2^5 - 1 intervals
-	longestPause = 5 * time.Second
-	dense        = 8      // calls between two requests
-	mostKeys     = 10_000 // that are remembered
+	mostKeys = 10_000 // that are remembered
+	dense    = 8      // calls between two requests
 )
 
 // memory is what the process knows of the keys that it asked about last.
@@ -28,17 +24,15 @@ type slot struct {
 	limits []known
 	at     int64 // when the last request ended
 
-	spared int     // calls that were refused without a request since the last one
-	level  int     // of the pause
-	draw   float64 // the part of the longest pause of the level that is waited
-	drawn  int64   // when the level and the draw were last set
+	spared int   // calls that were refused without a request since then
+	pause  int64 // how much later than room comes back the next request is sent
 }
 
 // known is what is known of a limit.
 type known struct {
-	t      int64   // by the last reply; it only rises, except that it falls by what is given back
-	shadow int64   // what requests under way take
-	busy   float64 // how often it was busy lately, when that had to be guessed
+	t      int64 // by the last reply; it only rises, except that it falls by what is given back
+	shadow int64 // what requests under way take
+	busy   bool  // when it had to be guessed last
 }
 
 // slotOf returns the slot of the key and its limits. If there are too many, it forgets
@@ -69,12 +63,12 @@ func (m *memory) enter(c *call) (retry int64) {
 	c.slot, c.began, c.times = s, c.now, nil
 
 	for i, k := range s.limits {
-		if c.absurd(i, k.t) { // the row's next take replaces it
-			k.t = 0
+		t := s.believed(c, i)
+		c.times = append(c.times, max(t, c.now)+k.shadow)
+		retry = max(retry, c.late(i, c.times[i]))
+		if wait := c.room(i, t) - s.at; wait > 0 {
+			retry = max(retry, s.at+min(wait+s.pause, int64(denyFor))-c.now)
 		}
-		t := s.believed(k, c.now) + k.shadow
-		retry = max(retry, s.refuses(c, k, i, t))
-		c.times = append(c.times, t)
 	}
 
 	if retry > 0 {
@@ -83,7 +77,7 @@ func (m *memory) enter(c *call) (retry int64) {
 	}
 
 	for i, of := range c.spans {
-		if s.limits[i].busy > 0.5 {
+		if s.limits[i].busy {
 			c.times[i] = max(c.times[i], c.now+1)
 		}
 		s.limits[i].shadow += of.add
@@ -91,26 +85,13 @@ func (m *memory) enter(c *call) (retry int64) {
 	return 0
 }
 
-// believed is the limit's time, or now if that is past or was heard too long ago.
-func (s *slot) believed(k known, now int64) int64 {
-	if time.Duration(now-s.at).Abs() >= denyFor {
-		return now
+// believed is the ith limit's time, or 0 if it was heard too long ago, or if the row's
+// next take replaces it.
+func (s *slot) believed(c *call, i int) int64 {
+	if t := s.limits[i].t; time.Duration(c.now-s.at).Abs() < denyFor && !c.absurd(i, t) {
+		return t
 	}
-	return max(now, k.t)
-}
-
-// refuses returns how long the take must wait for room in the ith limit, whose time is
-// taken to be t, and for the pause after that.
-func (s *slot) refuses(c *call, k known, i int, t int64) int64 {
-	if late := c.late(i, t); late > 0 {
-		return late
-	}
-	room := k.t + c.spans[i].add - c.spans[i].burst - int64(c.Wait)
-	pause := min(int64(s.draw*float64(int64(1)<<s.level-1)*float64(c.spans[i].add)), int64(longestPause))
-	if min(room, s.at+int64(denyFor))+pause <= c.now {
-		return 0
-	}
-	return max(room+pause-c.now, 1)
+	return 0
 }
 
 // leave ends the request, with the row's times if there was a reply. Without one, the
@@ -123,40 +104,25 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 	for i, of := range c.spans {
 		k := &s.limits[i]
 		k.shadow -= of.add
-		switch {
-		case times == nil:
-			k.t = s.believed(*k, c.now) + of.add
+		if times == nil {
+			k.t = max(s.believed(c, i), c.now) + of.add
 			continue
-		case k.t <= c.began && c.times[i] > c.now: // it was guessed, and busy is right
-			k.busy += (1 - k.busy) / 4
-		case k.t <= c.began:
-			k.busy -= k.busy / 4
+		}
+		if k.t <= c.began {
+			k.busy = c.times[i] > c.now
 		}
 		k.t = times[i]
 	}
 
-	s.at = max(s.at, c.now)
-	switch {
-	case denied && c.began >= s.drawn:
-		s.pause(m.random, c.now)
-	case times != nil && !denied:
-		s.draw = 0 // the level stays: the next refusal by the row comes soon
+	// If many calls were refused without a request, and this one by the row, other
+	// processes take, too. If all of them asked when room comes back, all but one would
+	// be refused. Where calls are few, a pause would only lose turns.
+	if s.pause = 0; denied && s.spared >= dense {
+		var b [1]byte
+		_, _ = io.ReadFull(m.random, b[:]) // without randomness there is no pause
+		s.pause = int64(b[0]) * int64(denyFor) / 256
 	}
-
-	s.spared = 0
-}
-
-// pause makes the next request wait, if many calls were refused without one: their
-// requests would be refused, too. Where calls are few, a pause would only lose turns.
-func (s *slot) pause(random io.Reader, now int64) {
-	s.drawn, s.draw = now, 0
-	if s.spared < dense {
-		s.level = max(s.level-1, 0)
-		return
-	}
-	var b [2]byte
-	_, _ = io.ReadFull(random, b[:]) // without randomness there is no pause
-	s.level, s.draw = min(s.level+1, mostLevel), float64(int(b[0])<<8|int(b[1]))/(1<<16)
+	s.at, s.spared = max(s.at, c.now), 0
 }
 
 // learn takes what a reply to something else than a take says.

@@ -93,10 +93,11 @@ type Grant struct {
 // A refusal that follows from what the store heard last is given without a request. It
 // is what the row would say, with three exceptions. What another process gave back in the
 // last second is not known. A call that ended in an error counts as a take, for a second,
-// so in an outage each process keeps to the limit by itself. After a refusal by the row,
-// because other processes take, too, the next request waits a random time of up to 31
-// intervals, and at most 5 seconds. An event that was taken already may be refused without
-// a request, too; when it comes again after RetryAfter, it is a Duplicate.
+// so in an outage each process keeps to the limit by itself. If other processes take, too,
+// and calls are many, the next request after a refusal by the row is sent a random time
+// after room comes back, within a second of the refusal. An event that was taken already
+// may be refused without a request, too; when it comes again after RetryAfter, it is a
+// Duplicate.
 //
 // With Take.Wait, a take whose turn comes within it holds its room, and sleeps until
 // its turn. A take whose turn comes later, or after the end of the context, is refused at
@@ -325,10 +326,13 @@ func (c *call) entryWith(mark string) string {
 // absurd reports whether no writer of today can have set the ith limit's time.
 func (c *call) absurd(i int, t int64) bool { return t > c.now+c.spans[i].most }
 
-// late is how long the take must wait for the ith limit if its time is t.
-func (c *call) late(i int, t int64) int64 {
-	return max(t, c.now) + c.spans[i].add - c.spans[i].burst - int64(c.Wait) - c.now
+// room is when the take has room in the ith limit, whose time is t and past all others.
+func (c *call) room(i int, t int64) int64 {
+	return t + c.spans[i].add - c.spans[i].burst - int64(c.Wait)
 }
+
+// late is how long the take must wait for the ith limit if its time is t.
+func (c *call) late(i int, t int64) int64 { return c.room(i, max(t, c.now)) - c.now }
 
 // grant answers by the times of a row, as they are before the take.
 func (c *call) grant(times []int64) Grant {

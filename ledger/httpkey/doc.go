@@ -40,9 +40,10 @@
 // [ledger.Claim.Event], and its 429 is not stored, so the request may be sent again.
 //
 // Each 5xx, crash and panic uses up an attempt, 5 by default, and then the answer is
-// 500. Other answers that are not stored do not use up attempts. For a provider that
-// may be down for long, raise ledger.Config.MaxAttempts. A key is forgotten after the
-// Retention of the ledger: tell your clients.
+// 500. Other answers that are not stored do not use up attempts, unless DynamoDB cannot be
+// written to just then: the key stays in progress until its lease is over, and the attempt
+// counts. For a provider that may be down for long, raise ledger.Config.MaxAttempts. A key
+// is forgotten after the Retention of the ledger: tell your clients.
 //
 // # What is stored
 //

@@ -43,7 +43,8 @@ const (
 // Config.Timeout ends the request's context. The context also ends when the lease is
 // lost, as that of [ledger.Do]. Next gets the whole body. It cannot stream: Flush and
 // Hijack of its http.ResponseController return http.ErrNotSupported. Headers that are not
-// stored are sent with the first answer only.
+// stored are sent with the first answer only. The Content-Length is that of what next
+// wrote, whatever it said.
 //
 // If next panics, the attempt counts, the key can be claimed at once, what was added is not
 // written, and Handler panics with the same value. A status that net/http refuses panics too.
@@ -67,9 +68,10 @@ func (k *Keys) Handler(next http.Handler) http.Handler {
 			return
 		}
 
-		ctx := context.WithoutCancel(r.Context()) // a client that hangs up will ask again
+		ctx, withdraw := context.WithCancelCause(context.WithoutCancel(r.Context())) // a client that hangs up will ask again
+		defer withdraw(nil)
 		res, err := ledger.DoTx(ctx, k.answers, req, func(ctx context.Context, c *ledger.Claim) (answer, []types.TransactWriteItem, error) {
-			return k.work(ctx, c, next, r, body)
+			return k.work(ctx, c, next, r, body, withdraw)
 		})
 		switch {
 		case err != nil && (res.Value.Status == 0 || !errors.Is(err, ledger.ErrResultNotStored)): // else it is too large, but there
@@ -114,7 +116,7 @@ type unkeptError struct{ answer }
 func (e *unkeptError) Error() string { return fmt.Sprintf("the handler answered %d", e.Status) }
 
 // work calls the handler. It has a goroutine of its own, so that it can be given up.
-func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *http.Request, body []byte) (answer, []types.TransactWriteItem, error) {
+func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *http.Request, body []byte, withdraw context.CancelCauseFunc) (answer, []types.TransactWriteItem, error) {
 	rec := &recorder{claim: c, header: http.Header{}}
 	defer rec.take() // however it ends, nothing can be added later
 	working, cancel := context.WithTimeout(context.WithValue(ctx, place{}, rec), k.cfg.Timeout)
@@ -148,10 +150,11 @@ func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *
 	rec.WriteHeader(http.StatusOK) // unless it wrote one
 	got, items := rec.take()
 	if !k.cfg.Keep(got.Status) {
-		if got.Status < 500 {
-			_ = c.Release(settling) // otherwise the attempt counts
+		unkept := &unkeptError{got}
+		if got.Status < 500 && c.Release(settling) != nil {
+			withdraw(unkept) // DoTx does not count an attempt that its caller cancelled
 		}
-		return answer{}, nil, &unkeptError{got}
+		return answer{}, nil, unkept
 	}
 
 	got.first, got.Header = got.Header, http.Header{}
@@ -216,6 +219,7 @@ type answer struct {
 func (a answer) send(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.first)
 	maps.Copy(w.Header(), a.Header)
+	w.Header().Del("Content-Length") // the handler may have said another
 	if len(a.Body) > 0 {
 		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,6 +28,9 @@ import (
 
 // afterTheLease is longer than a lease and the skew budget.
 const afterTheLease = 2 * time.Minute
+
+// sdkTries is how often the SDK sends a request.
+const sdkTries = 3
 
 // Whichever request is lost, or its reply, and wherever the server dies: one answer, the
 // same to the byte in every reply. What is added takes effect with it, once; if a write is
@@ -262,6 +267,69 @@ func TestEndings(t *testing.T) {
 			s.client.CloseIdleConnections()
 			time.Sleep(2 * time.Hour) // what hangs ends
 		})
+	}
+}
+
+// An answer that is not stored gives the attempt back, also if DynamoDB does not hear that
+// the key is given up, or its replies are lost, however often the SDK asks. If it hears
+// nothing more, the key is free when the lease is over, and the attempt counts.
+func TestTheAttemptIsGivenBack(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]dynamotest.Fault{
+		"request lost": {Do: dynamotest.LoseRequest, Nth: 2, Times: sdkTries},
+		"reply lost":   {Do: dynamotest.LoseReply, Nth: 2, Times: sdkTries},
+		"all are lost": {Do: dynamotest.LoseRequest, Nth: 2, Times: -1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
+			counts := fault.Times < 0
+			for n := range int64(5) {
+				s.db.Inject(fault)
+				s.want(t, http.StatusTooManyRequests, n+1)
+				s.db.Heal()
+				if counts {
+					s.want(t, http.StatusConflict, n+1)
+					time.Sleep(afterTheLease)
+				}
+			}
+			status, runs := http.StatusTooManyRequests, int64(6)
+			if counts {
+				status, runs = http.StatusInternalServerError, 5
+			}
+			if s.want(t, status, runs); t.Failed() {
+				t.Log(name)
+			}
+		})
+	}
+}
+
+// The Content-Length is that of the body, whatever the handler says, in the first answer
+// and in a replay.
+func TestContentLength(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"", "x", "lamps and shades"} {
+		for _, status := range []int{http.StatusOK, http.StatusAccepted, http.StatusNoContent, http.StatusNotModified, http.StatusTooManyRequests} {
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t, nil, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Length", "5")
+					w.WriteHeader(status)
+					_, _ = w.Write([]byte(body))
+				})
+				sent, length := body, []string{strconv.Itoa(len(body))}
+				if status == http.StatusNoContent || status == http.StatusNotModified {
+					sent, length = "", nil
+				}
+				for n := range int64(2) {
+					runs := int64(1)
+					if status == http.StatusTooManyRequests {
+						runs += n
+					}
+					if a := s.want(t, status, runs); a.Body != sent || !slices.Equal(a.Header["Content-Length"], length) {
+						t.Errorf("answer %d to %d with %q: %+v", n, status, body, a)
+					}
+				}
+			})
+		}
 	}
 }
 
