@@ -3,6 +3,8 @@ package explore_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -13,6 +15,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
 )
+
+// TestMain lets more garbage lie, of which schedules leave much.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
 
 // seeded returns a server with the table, and rows in it.
 func seeded(t *testing.T, rows ...row) *dynamotest.Server {
