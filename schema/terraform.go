@@ -61,21 +61,14 @@ func Terraform(tables ...Table) (map[string]any, error) {
 // keyARNs matches the ARN of a KMS key.
 var keyARNs = regexp.MustCompile(`^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
 
-// fitsTerraform refuses a KMS key, or the name of an attribute, that a configuration of
-// Terraform cannot hold unchanged.
+// fitsTerraform refuses a KMS key and names that a configuration of Terraform cannot
+// hold unchanged.
 func (t Table) fitsTerraform() error {
-	err := check.Refuse(pkg, "table "+t.Name+" KMS key", t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey),
-		fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey))
-	names := []string{t.TTL}
-	for _, a := range t.definitions() {
-		names = append(names, *a.AttributeName)
-	}
-
-	for _, name := range names {
-		err = cmp.Or(err, check.Refuse(pkg, "table "+t.Name, strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }),
-			fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which may write it in another form of Unicode", name)))
-	}
-	return err
+	foreign := strings.ContainsFunc(fmt.Sprint(t.arguments()), func(r rune) bool { return r >= utf8.RuneSelf })
+	return cmp.Or(
+		check.Refuse(pkg, "table "+t.Name+" KMS key", t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey),
+			fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey)),
+		check.Refuse(pkg, "table "+t.Name, foreign, "must have ASCII names alone in a configuration of Terraform, which may write others in another form of Unicode"))
 }
 
 // arguments writes what Create asks for, as Terraform calls it. What is off is written,
