@@ -23,7 +23,7 @@ func (s *Store) DropRaw(ctx context.Context, scope string, seq int64) error {
 		return err
 	}
 
-	// A row without Raw refuses it, which is no trouble.
+	// A row without Raw refuses it: then nothing is to be removed.
 	_, _, err := ddb.Update(ctx, s.api.UpdateItem, &dynamodb.UpdateItemInput{
 		TableName:                aws.String(s.table),
 		Key:                      s.key(scope, seq),
