@@ -150,8 +150,7 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 
 	in, old := own, s.updateInput(key, eraseOldUpdate, eraseOldCondition)
 	for range 2 * claimTries {
-		_, err := s.update(ctx, in)
-		stands, refused := ddb.Refused(err) // as it is stored: a row that cannot be read is erased, too
+		stands, refused, err := ddb.Update(ctx, s.api.UpdateItem, in) // as it is stored: a row that cannot be read is erased, too
 		switch {
 		case !refused:
 			return s.wrap("Erase", err)
@@ -197,12 +196,8 @@ func (s *Operators) Forget(ctx context.Context, seen Record) error {
 
 	now := s.cfg.Now()
 	in := s.forgetInput(seen, now)
-	err := ddb.Retry(ctx, func() error {
-		_, err := s.api.DeleteItem(ctx, in)
-		return err
-	})
-
-	stands, refused, err := s.refusedBy("Forget", err)
+	_, old, refused, err := ddb.Write(ctx, s.api.DeleteItem, in)
+	stands, refused, err := s.read("Forget", old, refused, err)
 	if err != nil || !refused || stands.Key == "" { // gone, by this call or another
 		return err
 	}
