@@ -67,7 +67,7 @@ func TestOrders(t *testing.T) {
 		{[]int{1, 1, 1}, 6},
 		{[]int{3, 3}, 20},
 		{[]int{2, 2, 2}, 90},
-		{[]int{3, 2, 2}, 210},
+		{[]int{3, 1, 2}, 60},
 	} {
 		r := explore.Run(t, explore.Config{Server: seeded(t), Full: true, Within: 10 * time.Minute}, func(s *explore.Schedule) {
 			for i, n := range tc.requests {
