@@ -62,7 +62,7 @@ func (s *Store) recordRow(ctx context.Context, method string, a Activity, row dd
 		return 0, err
 	}
 
-	old, refused, err := s.put(ctx, method, row)
+	old, refused, err := s.put(ctx, method, row, vacant, vacantNames)
 	switch {
 	case err != nil:
 		return 0, err
@@ -100,25 +100,18 @@ func (s *Store) checkAge(method string, ev event.Event) error {
 	return s.wrap(method, fmt.Errorf("the event is too old for the retention of %s: %w", s.cfg.Retention, event.ErrTooOld))
 }
 
-// put creates the row. If it exists already, it is left unchanged and returned.
-func (s *Store) put(ctx context.Context, method string, it ddb.Item) (old ddb.Item, refused bool, err error) {
-	values := s.vacantValues()
-	err = ddb.Retry(ctx, func() error {
-		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName:                           &s.table,
-			Item:                                it,
-			ConditionExpression:                 aws.String(vacant),
-			ExpressionAttributeNames:            vacantNames,
-			ExpressionAttributeValues:           values,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
-		return err
+// put writes the row. If the existing row refuses it, that is left unchanged and
+// returned.
+func (s *Store) put(ctx context.Context, method string, it ddb.Item, condition string, names map[string]string) (old ddb.Item, refused bool, err error) {
+	_, old, refused, err = ddb.Write(ctx, s.api.PutItem, &dynamodb.PutItemInput{
+		TableName:                           &s.table,
+		Item:                                it,
+		ConditionExpression:                 aws.String(condition),
+		ExpressionAttributeNames:            names,
+		ExpressionAttributeValues:           s.vacantValues(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	if old, refused = ddb.Refused(err); refused {
-		return old, true, nil
-	}
-
-	return nil, false, s.wrap(method, err)
+	return old, refused, s.wrap(method, err)
 }
 
 // RecordAll records the activities of one event together, all or none: for
@@ -266,7 +259,7 @@ func (s *Store) encodeSet(method string, all []Activity) ([]ddb.Item, error) {
 // putAll creates all the rows or, if any exists, none.
 func (s *Store) putAll(ctx context.Context, items []ddb.Item) (refused bool, err error) {
 	if len(items) == 1 {
-		_, refused, err := s.put(ctx, "RecordAll", items[0])
+		_, refused, err := s.put(ctx, "RecordAll", items[0], vacant, vacantNames)
 		return refused, err
 	}
 	return s.together(ctx, "RecordAll", s.puts(items))

@@ -3,13 +3,7 @@ package activity
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/homeops/ddbpatterns/event"
-	"github.com/homeops/ddbpatterns/internal/ddb"
-	"github.com/homeops/ddbpatterns/internal/item"
 )
 
 // Retract says which activity [Store.Retract] takes back.
@@ -68,24 +62,12 @@ func (s *Store) Retract(ctx context.Context, r Retract) (event.Outcome, error) {
 		delete(names, "#id")
 	}
 
-	err := ddb.Retry(ctx, func() error {
-		_, err := s.api.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName:                           &s.table,
-			Item:                                s.tombstone(r.Scope, r.Event, now),
-			ConditionExpression:                 aws.String(condition),
-			ExpressionAttributeNames:            names,
-			ExpressionAttributeValues:           ddb.Item{":one": one, ":now": item.N(now.Unix())},
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
-		return err
-	})
-
-	old, refused := ddb.Refused(err)
+	old, refused, err := s.put(ctx, "Retract", s.tombstone(r.Scope, r.Event, now), condition, names)
 	switch {
-	case err == nil:
-		return event.Created, nil
+	case err != nil:
+		return 0, err
 	case !refused:
-		return 0, s.wrap("Retract", err)
+		return event.Created, nil
 	case retracted(old): // even if it has expired, as the own one may at once
 		return event.Duplicate, nil
 	}

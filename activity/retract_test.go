@@ -31,6 +31,22 @@ func stored(t testing.TB, db *dynamotest.DB, acts *activity.Store, ev event.Even
 	return recordtest.Row(t, db.Client(), acts.Table().Name, ddb.Item{"chatId": item.S(home), "activityId": item.S(ev.String())})
 }
 
+// A put that meets a transaction on the row is sent again.
+func TestPutsMeetATransaction(t *testing.T) {
+	t.Parallel()
+	db, acts := open(t, nil)
+	dish := chore(t, monday, 7, "diskning")
+	for name, put := range map[string]func(){
+		"Record":  func() { mustRecord(t, acts, dish) },
+		"Retract": func() { retract(t, acts, chore(t, monday, 8, "tvätt").Event, true, event.Created) },
+	} {
+		db.Inject(dynamotest.Fault{Do: dynamotest.Answer(400, `{"__type": "TransactionConflictException"}`), Op: "PutItem", Times: 2})
+		if cost := db.Meter(put); cost.Requests != 3 {
+			t.Errorf("%s: %v", name, cost)
+		}
+	}
+}
+
 func TestRetract(t *testing.T) {
 	t.Parallel()
 	db, acts := open(t, &activity.Config{Now: recordtest.Clock(monday.Add(time.Hour))})

@@ -30,14 +30,14 @@ const counts = "#canonicalActivity = :name AND " +
 // A confirmation is one of two updates. No expression can add one event to a
 // full set and remove another, so the set is replaced, if it is as it was read.
 var (
-	confirm = expressionOf(
+	confirm = expression{
 		"SET #type = :type, #updatedAt = :now ADD #confirmations :one, #confirmers :own",
-		counts+"(attribute_not_exists(#confirmers) OR NOT contains(#confirmers, :id) AND size(#confirmers) < :most)",
-	)
-	confirmFull = expressionOf(
+		counts + "(attribute_not_exists(#confirmers) OR NOT contains(#confirmers, :id) AND size(#confirmers) < :most)",
+	}
+	confirmFull = expression{
 		"SET #type = :type, #updatedAt = :now, #confirmers = :trimmed ADD #confirmations :one",
-		counts+"#confirmers = :stood",
-	)
+		counts + "#confirmers = :stood",
+	}
 )
 
 // Confirm counts a confirmation, once for each event. The row remembers the 8

@@ -26,6 +26,18 @@ func TestConfirmCountsAnEventOnceInAnyOrder(t *testing.T) {
 	means(t, w.f, "diskning", 3)
 }
 
+// A write that meets a transaction on the row is sent again.
+func TestConfirmMeetsATransaction(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t)
+	do(t, event.Created)(w.put("diskning", 60))
+	w.f.db.Inject(dynamotest.Fault{Do: dynamotest.Answer(400, `{"__type": "TransactionConflictException"}`), Op: "UpdateItem", Times: 2})
+	cost := w.f.db.Meter(func() { do(t, event.Created)(w.confirm("diskning", 40)) })
+	if cost.Requests != 3 {
+		t.Errorf("%v", cost)
+	}
+}
+
 // confirmed has a phrase that was confirmed 8 times, 11 to 18 minutes ago.
 func confirmed(t testing.TB) writer {
 	t.Helper()

@@ -20,15 +20,15 @@ type Correct struct {
 // A correction is one of two updates. The row decides which one: confirmations
 // of another name do not count for this one.
 var (
-	rename = expressionOf(
-		naming+"#confirmations = :zero, #namedBy = :event, #learnedFrom = :actor"+countAnew,
-		"(attribute_not_exists(#namedBy) OR #namedBy < :event) AND "+
+	rename = expression{
+		naming + "#confirmations = :zero, #namedBy = :event, #learnedFrom = :actor" + countAnew,
+		"(attribute_not_exists(#namedBy) OR #namedBy < :event) AND " +
 			"(attribute_not_exists(#canonicalActivity) OR #canonicalActivity <> :name)",
-	)
-	insist = expressionOf(
-		naming+"#confirmations = if_not_exists(#confirmations, :zero), #namedBy = :event, #learnedFrom = :actor",
+	}
+	insist = expression{
+		naming + "#confirmations = if_not_exists(#confirmations, :zero), #namedBy = :event, #learnedFrom = :actor",
 		"(attribute_not_exists(#namedBy) OR #namedBy < :event) AND #canonicalActivity = :name",
-	)
+	}
 )
 
 // Correct makes the phrase stand for the name. The phrase may be new, or it may

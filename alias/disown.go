@@ -12,7 +12,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-var disown = expressionOf("REMOVE #learnedFrom", "#learnedFrom = :actor")
+var disown = expression{"REMOVE #learnedFrom", "#learnedFrom = :actor"}
 
 // Disown removes the actor from those phrases of a scope whose [Alias].LearnedFrom
 // is the actor, and returns their number. The phrases stay: they belong to the

@@ -17,11 +17,11 @@ type Forget struct {
 
 // forget also notes the event of a phrase that stands for nothing, because an
 // earlier Put or Correct may arrive after it.
-var forget = expressionOf(
-	"SET #type = :type, #namedBy = :event, #createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now "+
+var forget = expression{
+	"SET #type = :type, #namedBy = :event, #createdAt = if_not_exists(#createdAt, :now), #updatedAt = :now " +
 		"REMOVE #canonicalActivity, #gsi1pk, #gsi1sk, #confirmations, #source, #learnedFrom, #confirmedBy, #confirmers",
 	"attribute_not_exists(#namedBy) OR #namedBy < :event",
-)
+}
 
 // Forget takes a phrase out of the book. The item of the phrase stays, with its
 // key, the event and the times. So neither a seed nor a redelivery of an earlier

@@ -23,8 +23,8 @@ const free = "attribute_not_exists(#canonicalActivity) AND (attribute_not_exists
 // Put updates the item, so that the other attributes of a forgotten phrase's
 // item stay.
 var (
-	teach         = expressionOf(naming+"#confirmations = :zero, #namedBy = :event, #learnedFrom = :actor"+countAnew, free)
-	teachUnsigned = expressionOf(naming+"#confirmations = :zero, #namedBy = :event"+countAnew+", #learnedFrom", free)
+	teach         = expression{naming + "#confirmations = :zero, #namedBy = :event, #learnedFrom = :actor" + countAnew, free}
+	teachUnsigned = expression{naming + "#confirmations = :zero, #namedBy = :event" + countAnew + ", #learnedFrom", free}
 )
 
 // Put writes the alias if the phrase is free. If the phrase stands for the same

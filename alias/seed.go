@@ -16,7 +16,7 @@ import (
 const seedsAtOnce = 8
 
 // sow writes a seed if its phrase never had an item, not even as a forgotten one.
-var sow = expressionOf(naming+"#confirmations = :zero", "attribute_not_exists(#pk)")
+var sow = expression{naming + "#confirmations = :zero", "attribute_not_exists(#pk)"}
 
 // Seed adds to the scope's book those phrases of the application's own
 // vocabulary that the book lacks. seeds maps each phrase to its name. Seed does

@@ -65,7 +65,7 @@ func (s *Store) update(ctx context.Context, p place, change expression, values d
 		Key:                                 p.key(),
 		UpdateExpression:                    aws.String(change.update),
 		ConditionExpression:                 aws.String(change.condition),
-		ExpressionAttributeNames:            change.names,
+		ExpressionAttributeNames:            item.NamesIn(change.update, change.condition),
 		ExpressionAttributeValues:           values,
 		ReturnValues:                        types.ReturnValueAllOld,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
@@ -78,14 +78,7 @@ func (s *Store) update(ctx context.Context, p place, change expression, values d
 func (s *Store) wrap(op string, err error) error { return ddb.Wrap(pkg, op, s.table, err) }
 
 // expression is a constant update with its condition.
-type expression struct {
-	update, condition string
-	names             map[string]string
-}
-
-func expressionOf(update, condition string) expression {
-	return expression{update, condition, item.NamesIn(update, condition)}
-}
+type expression struct{ update, condition string }
 
 // naming is the part that every update has which makes a phrase stand for a name.
 // Each adds what becomes of the confirmations, the event and the teacher.

@@ -54,7 +54,7 @@ var layers = map[string]string{
 	// answers that DynamoDB was seen to give
 	"internal/facts": "",
 	"cmd/facts":      "facts",
-	"explore":        ". api attr target",
+	"explore":        ". api attr internal/network target",
 }
 
 // sources returns the files of dynamotest without its tests, by folder.

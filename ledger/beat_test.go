@@ -11,10 +11,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/ddb"
+	"github.com/homeops/ddbpatterns/internal/item"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/schema"
 )
@@ -306,6 +309,31 @@ func TestAClockSetBackMakesNoLeaseLonger(t *testing.T) {
 			wantErr(t, name, err, ledger.ErrLeaseLost)
 		})
 	}
+}
+
+// So it is if the work of DoTx is called again.
+func TestAClockSetBackMakesNoLeaseLongerForTheNextCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var clock leap
+		_, store := newLineBy(t, ledger.Config{Lease: time.Minute, Now: clock.Now})
+		began := time.Now()
+		_, err := ledger.DoTx(t.Context(), store, order, func(ctx context.Context, c *ledger.Claim) (int, []types.TransactWriteItem, error) {
+			if c.Reasons() == nil {
+				clock.jump(-time.Hour)
+				time.Sleep(40 * time.Second)
+				return 0, []types.TransactWriteItem{{ConditionCheck: &types.ConditionCheck{
+					TableName: aws.String("ledger"), Key: ddb.Item{"pk": item.S("other")}, ConditionExpression: aws.String("attribute_exists(pk)"),
+				}}}, nil
+			}
+			ended(ctx)
+			if got := time.Since(began); got != time.Minute {
+				t.Errorf("the context ended after %v, want the lease", got)
+			}
+			return 0, nil, context.Cause(ctx)
+		})
+		wantErr(t, "DoTx", err, ledger.ErrLeaseLost)
+	})
 }
 
 // A claim or a renewal whose answer took long leaves little of its lease. The

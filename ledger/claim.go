@@ -47,6 +47,8 @@ type Claim struct {
 
 	released atomic.Bool // by Release
 
+	watched, over time.Time // the lease that watch knows, and when it ends by the timers
+
 	mu    sync.Mutex // guards what follows
 	lease time.Time
 
@@ -308,34 +310,17 @@ func (s *Store) updateInput(key, update, condition string) *dynamodb.UpdateItemI
 	}
 }
 
-// update sends an update, again if DynamoDB is busy.
-func (s *Store) update(ctx context.Context, in *dynamodb.UpdateItemInput) (out *dynamodb.UpdateItemOutput, err error) {
-	err = ddb.Retry(ctx, func() (err error) {
-		out, err = s.api.UpdateItem(ctx, in)
-		return err
-	})
-	return out, err
-}
-
 // change sends an update. It returns the row that refused it, empty if there is
 // none, or the new row, if the request asks for that.
 func (s *Store) change(ctx context.Context, op string, in *dynamodb.UpdateItemInput) (stands row, refused bool, err error) {
-	out, err := s.update(ctx, in)
-	if err != nil || in.ReturnValues == "" {
-		return s.refusedBy(op, err)
-	}
-	stands, err = s.decode(out.Attributes)
-	return stands, false, s.wrap(op, err)
+	it, refused, err := ddb.Update(ctx, s.api.UpdateItem, in)
+	return s.read(op, it, refused, err)
 }
 
-// refusedBy reads the refusing row from an error.
-func (s *Store) refusedBy(op string, err error) (stands row, refused bool, _ error) {
-	old, refused := ddb.Refused(err)
-	if refused {
-		if len(old) == 0 {
-			return row{}, true, nil
-		}
-		stands, err = s.decode(old)
+// read reads the row that a write returned, if any.
+func (s *Store) read(op string, it ddb.Item, refused bool, err error) (stands row, _ bool, _ error) {
+	if err == nil && len(it) > 0 {
+		stands, err = s.decode(it)
 	}
 	return stands, refused, s.wrap(op, err)
 }

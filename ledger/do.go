@@ -156,23 +156,22 @@ func (c *Claim) beat(ctx context.Context, lose func()) {
 
 // watch ends the work when the lease is over: when the store's clock says so, for
 // timers stand while a machine is suspended, or when the timers do, for a clock
-// may be set back. Within a call of the work, only a renewal that moves the lease begins
-// it anew: others count on the lease in the row.
+// may be set back. Only a renewal that moves the lease begins it anew: others count on
+// the lease in the row.
 func (c *Claim) watch(ctx context.Context, lose func()) {
-	var lease, over time.Time // as the row has it, and by the timers
 	for pause := time.Duration(0); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-time.After(pause):
-			if renewed := c.LeaseUntil(); renewed.After(lease) {
-				lease, over = renewed, now.Add(c.remaining())
+			if renewed := c.LeaseUntil(); renewed.After(c.watched) {
+				c.watched, c.over = renewed, now.Add(c.remaining())
 			}
-			if c.remaining() <= 0 || !now.Before(over) {
+			if c.remaining() <= 0 || !now.Before(c.over) {
 				lose()
 				return
 			}
-			pause = min(over.Sub(now), tick, c.span/retriesPerLease)
+			pause = min(c.over.Sub(now), tick, c.span/retriesPerLease)
 		}
 	}
 }

@@ -112,12 +112,12 @@ func (s *Store) changed(op string, stands row, seen Record) error {
 	return ErrChanged
 }
 
-// An erasure is conditional on the row's expiry and fence, and for an older
-// system's row on the absence of a claim. A duplicate that arrives late must not
-// erase what was first seen after it.
+// A duplicate of an erasure that arrives late must not erase what was first seen after
+// it. So an erasure is of a row that was first seen before it, or of the claim that the
+// refusing row had; and of an older system's row, which has no claim.
 const (
 	eraseUpdate       = "SET #state = :done, #claim = :me REMOVE #lease, #result, #lastError, #errorCode, #fingerprint, #notes, #holder"
-	eraseCondition    = "attribute_exists(#claim) AND (attribute_not_exists(#seenAt) OR #seenAt <= :at)"
+	eraseCondition    = "attribute_exists(#claim) AND (attribute_not_exists(#seenAt) OR #seenAt <= :at OR #claim = :stood)"
 	eraseOldUpdate    = "REMOVE #notes"
 	eraseOldCondition = "attribute_exists(#pk) AND attribute_not_exists(#claim)"
 )
@@ -130,12 +130,11 @@ const (
 //
 // A worker that holds the key gets [ErrLeaseLost], and its result is not stored. If a
 // key is claimed for the first time meanwhile, its data may stay. For a key without a
-// row, Erase returns [ErrNotFound]. A row that cannot be read is erased, too. If its
-// seenAt is not a time, or lies ahead of the clock by more than Config.MaxSkew, Erase
-// returns an error and leaves the row.
+// row, Erase returns [ErrNotFound]. A row that cannot be read is erased, too.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older system's row
-// costs that twice, in 2 requests.
+// costs that twice, in 2 requests; so does a row that was first seen by a clock further
+// ahead than Config.MaxSkew.
 func (s *Store) Erase(ctx context.Context, key string) error {
 	nonce, err := s.nonceFor("Erase", "key", key)
 	if err != nil {
@@ -145,20 +144,22 @@ func (s *Store) Erase(ctx context.Context, key string) error {
 	own := s.updateInput(key, eraseUpdate, eraseCondition)
 	own.ExpressionAttributeValues = ddb.Item{
 		":done": item.S(string(Done)), ":me": item.S(nonce),
+		":at":    item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)),
+		":stood": item.S(nonce), // until a row refuses
 	}
 
-	old := s.updateInput(key, eraseOldUpdate, eraseOldCondition)
-	for range claimTries {
-		own.ExpressionAttributeValues[":at"] = item.Time(s.cfg.Now().Add(s.cfg.MaxSkew)) // the last round may have been slow
-		for _, in := range []*dynamodb.UpdateItemInput{own, old} {
-			_, err := s.update(ctx, in)
-			stands, refused := ddb.Refused(err) // as it is stored: a row that cannot be read is erased, too
-			switch {
-			case !refused:
-				return s.wrap("Erase", err)
-			case len(stands) == 0:
-				return ErrNotFound
-			}
+	in, old := own, s.updateInput(key, eraseOldUpdate, eraseOldCondition)
+	for range 2 * claimTries {
+		stands, refused, err := ddb.Update(ctx, s.api.UpdateItem, in) // as it is stored: a row that cannot be read is erased, too
+		switch {
+		case !refused:
+			return s.wrap("Erase", err)
+		case len(stands) == 0:
+			return ErrNotFound
+		case stands[attrClaim] == nil:
+			in = old
+		default:
+			in, own.ExpressionAttributeValues[":stood"] = own, stands[attrClaim]
 		}
 	}
 
@@ -195,12 +196,8 @@ func (s *Operators) Forget(ctx context.Context, seen Record) error {
 
 	now := s.cfg.Now()
 	in := s.forgetInput(seen, now)
-	err := ddb.Retry(ctx, func() error {
-		_, err := s.api.DeleteItem(ctx, in)
-		return err
-	})
-
-	stands, refused, err := s.refusedBy("Forget", err)
+	_, old, refused, err := ddb.Write(ctx, s.api.DeleteItem, in)
+	stands, refused, err := s.read("Forget", old, refused, err)
 	if err != nil || !refused || stands.Key == "" { // gone, by this call or another
 		return err
 	}

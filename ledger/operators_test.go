@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
@@ -274,10 +275,36 @@ func TestALateErase(t *testing.T) {
 
 	ahead := b.store(t, ledger.Config{Now: func() time.Time { return b.clock.Now().Add(10 * time.Second) }})
 	wantMark(t, ahead, "ahead", event.Created)
-	must(t, store.Erase(t.Context(), "ahead"))
+	ctx, meter := dynamotest.WithMeter(t.Context())
+	must(t, store.Erase(ctx, "ahead"))
+	meter.Cost().Want(t, dynamotest.Price{Requests: 1, WCU: 1})
 }
 
-// A slow Erase erases a key that was first seen after it began, in its second round.
+// A row whose seenAt cannot be compared is erased in a second request, which takes
+// nothing from the next event either.
+func TestEraseOfARowOfAnotherTime(t *testing.T) {
+	t.Parallel()
+	for name, seenAt := range map[string]types.AttributeValue{
+		"of a clock far ahead": item.S("9026-01-01T00:00:00.000Z"), "a number": item.N(7), "no time": item.S("soon"),
+	} {
+		b := newBench(t)
+		r, store := b.taped(t, ledger.Config{MaxSkew: 10 * time.Second})
+		row := ddb.Item{"pk": item.S(order.Key), "claim": item.S("x"), "state": item.S("done"), "result": item.S("1"), "seenAt": seenAt}
+		b.put(t, row)
+		ctx, meter := dynamotest.WithMeter(t.Context())
+		must(t, store.Erase(ctx, order.Key))
+		if got := b.row(t, order.Key); item.Has(got, "result") || meter.Cost().Requests != 2 {
+			t.Errorf("%s: %v after %v", name, got, meter.Cost())
+		}
+		row["claim"] = item.S("y")
+		b.put(t, row)
+		if err := r.deliver(t.Context(), r.last()); err == nil {
+			t.Errorf("%s: the late duplicate took effect", name)
+		}
+	}
+}
+
+// A slow Erase erases a key that was first seen after it began, in its second request.
 func TestASlowErase(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

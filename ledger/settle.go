@@ -104,7 +104,7 @@ func (s *Store) abandon(ctx context.Context, key, nonce string, life time.Durati
 		":back":    item.N(back),
 	}
 
-	_, _ = s.update(ctx, in)
+	_, _, _ = ddb.Update(ctx, s.api.UpdateItem, in)
 }
 
 // outcome is how a claim was given up.
@@ -165,8 +165,8 @@ func (c *Claim) Renew(ctx context.Context) error {
 
 // settle sends an update whose condition says that the claim is held.
 func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemInput, same func(row) bool) error {
-	_, err := c.store.update(ctx, in)
-	if old, refused := ddb.Refused(err); refused {
+	old, refused, err := ddb.Update(ctx, c.store.api.UpdateItem, in)
+	if refused {
 		return c.judge(op, old, same)
 	}
 	return c.store.wrap(op, err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
-	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // pkg names the package in errors.
@@ -26,15 +25,16 @@ type API interface {
 
 var _ API = (*sqs.Client)(nil)
 
-// Handler does the work of a message. nil means that it is done; Config.Judge says what
-// an error means.
+// Handler does the work of a message. nil means that it is done; [verdict.Of] says what
+// an error means. After an error that it does not know the message comes again when its
+// visibility ends: mark what would fail each time with [ledger.Permanent].
 type Handler func(ctx context.Context, m Message) error
 
 // Once returns a handler that does the work of a key once, by [ledger.Do]. A delivery of
 // a key that is done is done. The key must be the same in every delivery, such as the
 // order's id in the body or in an attribute. The id of the message is not enough: a
 // sender that hears no reply sends the same order again, as another message. If key
-// returns an error, the work is not begun, and Config.Judge judges the error: mark a body that
+// returns an error, the work is not begun, and the error is the handler's: mark a body that
 // cannot be read with [ledger.Permanent]. The work's errors count as in Do: mark those that
 // would come again, too.
 //
@@ -78,10 +78,6 @@ type Config struct {
 	// and return nil for the second.
 	Refused func(ctx context.Context, m Message, why error) error
 
-	// Judge says what an error of the Handler means. Defaults to [verdict.Of]. A service
-	// with errors of its own judges these, and gives all others to verdict.Of.
-	Judge func(error) verdict.Verdict
-
 	// Lease is the longest lease of [Once]. It is renewed while the work runs. At least 1
 	// second. Defaults to 1 minute.
 	Lease time.Duration
@@ -109,9 +105,6 @@ type Config struct {
 // filled checks the configuration, and returns it with its defaults.
 func (c *Config) filled(handle Handler) (own Config, err error) {
 	own = *cmp.Or(c, new(Config))
-	if own.Judge == nil {
-		own.Judge = verdict.Of
-	}
 	if own.Log == nil {
 		own.Log = warn
 	}

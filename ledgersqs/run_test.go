@@ -15,7 +15,6 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/ledgersqs"
-	"github.com/homeops/ddbpatterns/verdict"
 )
 
 func want(t *testing.T, what string, got []string, want ...string) {
@@ -153,21 +152,14 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// A key that cannot be made is poison, and a service judges its own errors.
-func TestJudge(t *testing.T) {
+// A key that cannot be made is poison; the longest wait is shorter than SQS's own.
+func TestKeyThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, ledger.Config{})
-		errSlow := errors.New("429")
-		s.cfg.Judge = func(err error) verdict.Verdict {
-			if errors.Is(err, errSlow) {
-				return verdict.Verdict{Kind: verdict.Retry, Wait: 20 * time.Hour}
-			}
-			return verdict.Of(err)
-		}
 		handle := func(_ context.Context, m ledgersqs.Message) error {
 			if m.Body == "a-1" {
-				return errSlow
+				return &ledger.InProgressError{Wait: 20 * time.Hour}
 			}
 			_, err := ledger.Key("ORDER", "")
 			return err
@@ -283,17 +275,4 @@ func wantBad(t *testing.T, field string, err error) {
 	if !errors.As(err, &bad) || bad.Package != "ledgersqs" || bad.Field != field {
 		t.Errorf("%v, want bad input in %s", err, field)
 	}
-}
-
-// Work that returned nil is done, whatever Judge would say.
-func TestJudgeIsNotAskedAboutNil(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newShop(t, ledger.Config{})
-		s.cfg.Judge = func(err error) verdict.Verdict { return verdict.Verdict{Kind: verdict.Retry} }
-		s.q.send("a-1")
-		s.run(10 * time.Minute)
-		if s.q.left() > 0 || len(s.q.dead) > 0 {
-			t.Errorf("left %d, dead %v, logged %v", s.q.left(), s.q.dead, s.stayed)
-		}
-	})
 }

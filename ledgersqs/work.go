@@ -187,7 +187,7 @@ func (q *queue) one(ctx context.Context, m Message) (r returned, stays bool) {
 		return returned{}, false
 	}
 
-	v := q.Judge(err)
+	v := verdict.Of(err)
 	if v.Kind == verdict.Poison {
 		if kept := q.Refused(ctx, m, err); kept != nil {
 			return returned{m, fmt.Errorf("ledgersqs: refused, and not kept: %w; %w", err, kept), 0}, true
@@ -200,27 +200,22 @@ func (q *queue) one(ctx context.Context, m Message) (r returned, stays bool) {
 // delay makes a message come again after its wait, rounded up to whole seconds. A
 // message without a wait comes again at once.
 func (q *queue) delay(ctx context.Context, r returned) {
-	ctx, cancel := context.WithTimeout(ctx, toAnswer)
-	defer cancel()
-
 	wait := int32((min(r.wait, mostWait) + time.Second - 1) / time.Second)
-	_, err := q.Client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
-		QueueUrl: &q.URL, ReceiptHandle: &r.Receipt, VisibilityTimeout: wait,
-	})
-	q.failed(ctx, "ChangeMessageVisibility", r.Message, err)
+	in := &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.URL, ReceiptHandle: &r.Receipt, VisibilityTimeout: wait}
+	ask(ctx, q, r.Message, "ChangeMessageVisibility", q.Client.ChangeMessageVisibility, in)
 }
 
 // remove deletes a message. If that fails, it comes again.
 func (q *queue) remove(ctx context.Context, m Message) {
-	ctx, cancel := context.WithTimeout(ctx, toAnswer)
-	defer cancel()
-	_, err := q.Client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &q.URL, ReceiptHandle: &m.Receipt})
-	q.failed(ctx, "DeleteMessage", m, err)
+	in := &sqs.DeleteMessageInput{QueueUrl: &q.URL, ReceiptHandle: &m.Receipt}
+	ask(ctx, q, m, "DeleteMessage", q.Client.DeleteMessage, in)
 }
 
-// failed logs the error of a request to SQS, if there is one.
-func (q *queue) failed(ctx context.Context, op string, m Message, err error) {
-	if err != nil {
+// ask sends a request about a message, and logs its error.
+func ask[In, Out any](ctx context.Context, q *queue, m Message, op string, send func(context.Context, *In, ...func(*sqs.Options)) (*Out, error), in *In) {
+	ctx, cancel := context.WithTimeout(ctx, toAnswer)
+	defer cancel()
+	if _, err := send(ctx, in); err != nil {
 		q.Log(ctx, m, fmt.Errorf("ledgersqs: %s: %w", op, err))
 	}
 }

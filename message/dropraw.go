@@ -23,19 +23,13 @@ func (s *Store) DropRaw(ctx context.Context, scope string, seq int64) error {
 		return err
 	}
 
-	err := ddb.Retry(ctx, func() error {
-		_, err := s.api.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:                aws.String(s.table),
-			Key:                      s.key(scope, seq),
-			UpdateExpression:         aws.String("REMOVE #raw"),
-			ConditionExpression:      aws.String("attribute_exists(#raw)"),
-			ExpressionAttributeNames: map[string]string{"#raw": attrRaw},
-		})
-		return err
+	// A row without Raw refuses it: then nothing is to be removed.
+	_, _, err := ddb.Update(ctx, s.api.UpdateItem, &dynamodb.UpdateItemInput{
+		TableName:                aws.String(s.table),
+		Key:                      s.key(scope, seq),
+		UpdateExpression:         aws.String("REMOVE #raw"),
+		ConditionExpression:      aws.String("attribute_exists(#raw)"),
+		ExpressionAttributeNames: map[string]string{"#raw": attrRaw},
 	})
-	if _, refused := ddb.Refused(err); refused {
-		return nil
-	}
-
 	return s.wrap("DropRaw", err)
 }

@@ -52,15 +52,12 @@ func (s *Store) Save(ctx context.Context, m Message) (event.Outcome, error) {
 		return 0, err
 	}
 
-	err = ddb.Retry(ctx, func() error {
-		_, err := s.api.PutItem(ctx, in)
-		return err
-	})
-	if _, refused := ddb.Refused(err); refused {
-		return event.Duplicate, nil
-	}
-	if err != nil {
+	_, _, refused, err := ddb.Write(ctx, s.api.PutItem, in)
+	switch {
+	case err != nil:
 		return 0, s.wrap("Save", err)
+	case refused:
+		return event.Duplicate, nil
 	}
 
 	return event.Created, nil

@@ -61,22 +61,15 @@ func Terraform(tables ...Table) (map[string]any, error) {
 // keyARNs matches the ARN of a KMS key.
 var keyARNs = regexp.MustCompile(`^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
 
-// fitsTerraform refuses a KMS key, or the name of an attribute, that a configuration of
-// Terraform cannot hold unchanged.
+// fitsTerraform refuses a KMS key and names that a configuration of Terraform cannot
+// hold unchanged.
 func (t Table) fitsTerraform() error {
-	err := check.Refuse(pkg, "table "+t.Name+" KMS key", t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey),
-		fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey))
-	names := []string{t.TTL}
-	for _, a := range t.definitions() {
-		names = append(names, *a.AttributeName)
-	}
-
-	for _, name := range names {
-		bad := literal.Replace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
-		err = cmp.Or(err, check.Refuse(pkg, "table "+t.Name, bad,
-			fmt.Sprintf("must not have the attribute %+q in a configuration of Terraform, which evaluates ${ and %%{ and may write what is not ASCII in another form", name)))
-	}
-	return err
+	text := fmt.Sprint(t.arguments())
+	changed := literal.Replace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+	return cmp.Or(
+		check.Refuse(pkg, "table "+t.Name+" KMS key", t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey),
+			fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey)),
+		check.Refuse(pkg, "table "+t.Name, changed, "must have names of ASCII without ${ and %{ in a configuration of Terraform, which evaluates these, and may write others in another form of Unicode"))
 }
 
 // arguments writes what Create asks for, as Terraform calls it. What is off is written,

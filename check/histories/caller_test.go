@@ -58,7 +58,7 @@ func newCaller(w *world, id int) *caller {
 		random: rand.NewChaCha8([32]byte{byte(id), byte(w.seed), byte(w.seed >> 8), byte(w.seed >> 16), byte(w.seed >> 24)}),
 	}
 	c.client = w.server.Client(func(o *dynamodb.Options) {
-		o.HTTPClient = network{w: w, caller: c}
+		o.HTTPClient = carrier{w: w, caller: c}
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.RateLimiter = ratelimit.None
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })

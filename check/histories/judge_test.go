@@ -113,7 +113,7 @@ func (w *world) operations() map[string][]porcupine.Operation {
 			continue
 		}
 		p := a.flight.part
-		m := &move{key: p.key, in: p.in, row: a.row, op: a.flight.op, born: p.began, at: a.at, clocks: p.clocks, caller: p.caller.id}
+		m := &move{key: p.key, in: p.in, row: a.row, op: a.flight.Op, born: p.began, at: a.at, clocks: p.clocks, caller: p.caller.id}
 		m.text = fmt.Sprintf("network   caller %d's %v takes effect, unheard%s", p.caller.id, p.in, m.left())
 		add(p.key, len(w.callers), 4*a.step, 4*a.step+1, m)
 	}

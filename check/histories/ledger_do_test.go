@@ -124,7 +124,7 @@ func (wk *work) transact(ctx context.Context, claim *ledger.Claim, before *part)
 	case err == nil:
 		wk.caller.answer(held{})
 	case errors.As(err, &cancelled) && aws.ToString(cancelled.CancellationReasons[0].Code) == "ConditionalCheckFailed":
-		if a := wk.s.w.written(p); a == nil || a.flight.op != p.op { // otherwise it was refused by itself
+		if a := wk.s.w.written(p); a == nil || a.flight.Op != p.op { // otherwise it was refused by itself
 			wk.caller.answer(refused{})
 		}
 	}

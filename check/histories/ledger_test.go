@@ -395,7 +395,7 @@ func (w *world) effectsOnce() string {
 	}
 	want := map[string]int64{}
 	for _, a := range w.arrivals {
-		if a.flight.op == "TransactWriteItems" {
+		if a.flight.Op == "TransactWriteItems" {
 			want[a.flight.part.key]++
 		}
 	}

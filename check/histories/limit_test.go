@@ -240,7 +240,7 @@ func (l *limitStory) verdict() string {
 		var w write
 		switch in := a.flight.part.in.(type) {
 		case asksFor:
-			ms, _ := strconv.ParseInt(string(writersNow.FindSubmatch(a.flight.body)[1]), 10, 64)
+			ms, _ := strconv.ParseInt(string(writersNow.FindSubmatch(a.flight.Body)[1]), 10, 64)
 			w = write{time.UnixMilli(ms), in.weights}
 		case settling:
 			for i := range w.takes {

@@ -5,34 +5,30 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/homeops/ddbpatterns/internal/network"
 )
 
 // row is a stored item.
 type row = map[string]types.AttributeValue
 
-// network carries a caller's requests when the world says so.
-type network struct {
+// carrier carries a caller's requests when the world says so.
+type carrier struct {
 	w      *world
 	caller *caller
 }
 
 // flight is an attempt of a request on its way.
 type flight struct {
+	network.Request
 	part    *part
-	op      string // UpdateItem, …
-	header  http.Header
-	body    []byte
 	born    time.Time // the earliest time at which it was made
 	landed  chan reply
 	arrived *arrival
@@ -40,30 +36,24 @@ type flight struct {
 
 // arrival is the arrival of a request at the server.
 type arrival struct {
+	network.Reply
 	flight *flight
 	step   int64
 	at     time.Time
-	status int
-	body   []byte
 	row    row // what a write left; nil if it wrote nothing
 }
 
 type reply struct {
-	status int
-	body   []byte
-	lost   bool
+	network.Reply
+	lost bool
 }
 
-func (n network) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
+func (n carrier) Do(r *http.Request) (*http.Response, error) {
+	sent, err := network.Of(r)
 	if err != nil {
 		return nil, err
 	}
-	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	f := &flight{
-		part: n.caller.current(), op: op,
-		header: r.Header.Clone(), body: body, landed: make(chan reply, 1),
-	}
+	f := &flight{Request: sent, part: n.caller.current(), landed: make(chan reply, 1)}
 	w := n.w
 	f.born = f.part.began
 	if f.part.long {
@@ -75,9 +65,9 @@ func (n network) Do(r *http.Request) (*http.Response, error) {
 	select {
 	case reply := <-f.landed:
 		if reply.lost {
-			return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+			return nil, network.ErrLost
 		}
-		return f.response(reply), nil
+		return reply.Response(), nil
 	case <-r.Context().Done():
 		w.mu.Lock()
 		w.leave(f)
@@ -94,19 +84,12 @@ func (w *world) leave(f *flight) {
 	}
 }
 
-func (f *flight) response(r reply) *http.Response {
-	return &http.Response{
-		StatusCode: r.status, Status: http.StatusText(r.status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(bytes.NewReader(r.body)), ContentLength: int64(len(r.body)),
-	}
-}
-
 func (f *flight) String() string {
-	return fmt.Sprintf("%s of caller %d's %v", f.op, f.part.caller.id, f.part.in)
+	return fmt.Sprintf("%s of caller %d's %v", f.Op, f.part.caller.id, f.part.in)
 }
 
 // writes reports whether the request may change something.
-func (f *flight) writes() bool { return f.op != "GetItem" && f.op != "Query" }
+func (f *flight) writes() bool { return f.Op != "GetItem" && f.Op != "Query" }
 
 // stale reports whether the request is too old to arrive: a network does not
 // keep requests that long. The clock stands still while the world moves.
@@ -126,7 +109,7 @@ func (w *world) serve(f *flight) {
 			w.land(f, reply{lost: true})
 			return
 		case f.writes() && chance(m.conflict):
-			w.land(f, reply{status: http.StatusBadRequest, body: conflict(f)})
+			w.land(f, reply{Reply: conflict(f)})
 			return
 		}
 		a := w.deliver(f)
@@ -138,7 +121,7 @@ func (w *world) serve(f *flight) {
 		}
 	}
 	a := f.arrived
-	w.land(f, reply{status: a.status, body: a.body, lost: chance(m.loseReply)})
+	w.land(f, reply{a.Reply, chance(m.loseReply)})
 }
 
 // land gives the caller its reply.
@@ -146,11 +129,11 @@ func (w *world) land(f *flight, r reply) {
 	w.mu.Lock()
 	w.leave(f)
 	w.mu.Unlock()
-	if !r.lost && f.arrived != nil && f.arrived.row != nil && (f.part.op == "" || f.part.op == f.op) {
+	if !r.lost && f.arrived != nil && f.arrived.row != nil && (f.part.op == "" || f.part.op == f.Op) {
 		f.part.heard = f.arrived
 	}
 	f.landed <- r
-	if r.status >= 400 { // the caller may pause before it tries again
+	if r.Status >= 400 { // the caller may pause before it tries again
 		w.settle(1500 * time.Millisecond)
 	}
 }
@@ -180,29 +163,20 @@ func (w *world) late() {
 
 // deliver lets the request arrive at the server.
 func (w *world) deliver(f *flight) *arrival {
-	transaction := f.op == "TransactWriteItems" // it answers as before if its token comes again
-	erases := f.op == "BatchWriteItem"          // of several keys
+	transaction := f.Op == "TransactWriteItems" // it answers as before if its token comes again
+	erases := f.Op == "BatchWriteItem"          // of several keys
 	var stood map[string]row
 	if transaction || erases {
 		stood = w.rows()
 	}
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://dynamotest.invalid/", bytes.NewReader(f.body))
+	res, err := f.Arrive(w.server.Transport())
 	if err != nil {
 		panic(err)
 	}
-	r.Header = maps.Clone(f.header)
-	res, err := w.server.Transport().RoundTrip(r)
-	if err != nil {
-		panic(err)
+	if res.Status != http.StatusOK && !bytes.Contains(res.Body, []byte("ConditionalCheckFailed")) {
+		w.broken = fmt.Sprintf("%v is not a request: %s", f, res.Body)
 	}
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		panic(err)
-	}
-	if res.StatusCode != http.StatusOK && !bytes.Contains(body, []byte("ConditionalCheckFailed")) {
-		w.broken = fmt.Sprintf("%v is not a request: %s", f, body)
-	}
-	a := &arrival{flight: f, step: w.step.Load(), at: w.now, status: res.StatusCode, body: body}
+	a := &arrival{Reply: res, flight: f, step: w.step.Load(), at: w.now}
 	if erases {
 		after := w.rows()
 		for _, key := range slices.Sorted(maps.Keys(stood)) {
@@ -210,7 +184,7 @@ func (w *world) deliver(f *flight) *arrival {
 				w.happened(key, erasure{}, nil)
 			}
 		}
-	} else if res.StatusCode == http.StatusOK && f.writes() {
+	} else if res.Status == http.StatusOK && f.writes() {
 		after := w.rows()[f.part.key]
 		if !transaction || !same(stood[f.part.key], after) {
 			a.row = after
@@ -225,16 +199,12 @@ func (w *world) deliver(f *flight) *arrival {
 	return a
 }
 
-func conflict(f *flight) []byte {
-	if f.op == "TransactWriteItems" {
-		var in struct{ TransactItems []any }
-		if err := json.Unmarshal(f.body, &in); err != nil {
-			panic(err)
-		}
-		return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","Message":"conflict",` +
-			`"CancellationReasons":[{"Code":"TransactionConflict","Message":"conflict"}` + strings.Repeat(`,{"Code":"None"}`, len(in.TransactItems)-1) + `]}`)
+func conflict(f *flight) network.Reply {
+	var in struct{ TransactItems []any }
+	if err := json.Unmarshal(f.Body, &in); err != nil {
+		panic(err)
 	}
-	return []byte(`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException","message":"conflict"}`)
+	return network.Conflict(f.Op == "TransactWriteItems", len(in.TransactItems), 0)
 }
 
 // rows returns all rows of the story's first table, by the key of the models. If

@@ -70,6 +70,9 @@ func lists(root string) ([]mutant, error) {
 // byPackage names, in an entry's head, the package whose tests must notice.
 var byPackage = regexp.MustCompile(`\[by ([^\]]*)\]`)
 
+// mark is what a name says in brackets of its tests. It does not tell entries apart.
+var mark = regexp.MustCompile(` \[[^\]]*\]`)
+
 // parse reads the list. It continues after a bad entry, so that its error names
 // all of them.
 func parse(name, text string) ([]mutant, error) {
@@ -104,14 +107,16 @@ func parse(name, text string) ([]mutant, error) {
 		if len(texts) == 2 {
 			m.New = texts[1]
 		}
-		key := m.File + "\n" + m.Old + "\n" + m.New
+		change, what := m.File+"\n"+m.Old+"\n"+m.New, mark.ReplaceAllString(m.String(), "")
 		switch {
 		case m.Old == m.New:
 			complain(m, "%s: the new text is the old one", m)
-		case first[key] != "":
-			complain(m, "%s: the same as %s", m, first[key])
+		case first[change] != "":
+			complain(m, "%s: the same as %s", m, first[change])
+		case first[what] != "":
+			complain(m, "%s: named as %s", m, first[what])
 		}
-		first[key] = m.at
+		first[change], first[what] = m.at, m.at
 		list = append(list, m)
 	}
 	return list, errors.Join(bad...)

@@ -221,6 +221,7 @@ func TestParseNamesEveryBadEntry(t *testing.T) {
 		{"three texts", "a.go: n\n\tx\n\ty\n\tz\n", "l:1: a.go: n: 3 lines"},
 		{"no change", "a.go: n\n\tx\n\tx\n", "l:1: a.go: n: the new text is the old one"},
 		{"twice", "a.go: n\n\tx\n\ty\na.go: o\n\tx\n\ty\n", "l:4: a.go: o: the same as l:1"},
+		{"a name twice", "a.go: n [by .]\n\tx\n\ty\na.go: n [histories: a]\n\tz\nb.go: n\n\tx\n", "l:4: a.go: n [histories: a]: named as l:1"},
 		{"the second, too", "a.go\nb.go: n\n\n\tx\n", "l:2: b.go: n: 0 lines"},
 	} {
 		if _, err := parse("l", test.list); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/internal/network"
 )
 
 // The budgets.
@@ -158,13 +159,13 @@ func (w *world) fates(q *request, label string, cost int) []choice {
 	if q.arrives() {
 		add("late", "× the caller gives up, and the request may arrive later", faultLate, func() {
 			w.later = append(w.later, late{q, free})
-			w.answer(q, "lost", answer{err: errLost})
+			w.answer(q, "lost", answer{err: network.ErrLost})
 		})
 	}
 
 	add("unheard", "× the reply is lost", faultUnheard, func() {
 		w.serve(q)
-		w.answer(q, "lost", answer{err: errLost})
+		w.answer(q, "lost", answer{err: network.ErrLost})
 	})
 
 	add("dies", "× dies before", faultDeath, func() { w.kill(q.process) })
@@ -243,7 +244,7 @@ func (w *world) arrivals() []choice {
 		if by := a.process.caller.index - b.process.caller.index; by != 0 {
 			return by
 		}
-		return slices.Compare(a.body, b.body)
+		return slices.Compare(a.Body, b.Body)
 	})
 
 	var all []choice

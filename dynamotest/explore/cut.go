@@ -17,11 +17,11 @@ import (
 // if the request has only one.
 func (q *request) cuttable() (first, rest map[string]any) {
 	var in map[string]any
-	if q.effect != "" || json.Unmarshal(q.body, &in) != nil {
+	if q.effect != "" || json.Unmarshal(q.Body, &in) != nil {
 		return nil, nil
 	}
 
-	switch q.op {
+	switch q.Op {
 	case "BatchWriteItem", "BatchGetItem":
 		return cutBatch(in)
 	case "Query", "Scan":
@@ -92,38 +92,38 @@ func withEntries(table any, entries []any) any {
 func (w *world) cut(q *request) (answer, bool) {
 	first, rest := q.cuttable()
 	whole := *q
-	q.body, _ = json.Marshal(first)
+	q.Body, _ = json.Marshal(first)
 	part := *q
 	part.heard = nil
 	a := w.serve(&part)
-	if a.status != http.StatusOK {
+	if a.Status != http.StatusOK {
 		*q = whole
 		return a, true
 	}
 
 	var reply struct{ LastEvaluatedKey json.RawMessage }
-	_ = json.Unmarshal(a.body, &reply)
-	if q.op == "Query" || q.op == "Scan" {
+	_ = json.Unmarshal(a.Body, &reply)
+	if q.Op == "Query" || q.Op == "Scan" {
 		if reply.LastEvaluatedKey == nil {
 			return q.join(a), true
 		}
 		rest["ExclusiveStartKey"] = reply.LastEvaluatedKey
 	}
 
-	q.heard = append(q.heard, a.body)
-	q.body, _ = json.Marshal(rest)
-	q.targets = target.Of(target.Decode(q.op, q.body), w.keyOf)
+	q.heard = append(q.heard, a.Body)
+	q.Body, _ = json.Marshal(rest)
+	q.targets = target.Of(target.Decode(q.Op, q.Body), w.keyOf)
 	return answer{}, false
 }
 
 // join puts the replies to the parts of a request together.
 func (q *request) join(last answer) answer {
-	if len(q.heard) == 0 || last.status != http.StatusOK {
+	if len(q.heard) == 0 || last.Status != http.StatusOK {
 		return last
 	}
 
 	var joined map[string]any
-	for _, part := range append(slices.Clone(q.heard), last.body) {
+	for _, part := range append(slices.Clone(q.heard), last.Body) {
 		var reply map[string]any
 		if json.Unmarshal(part, &reply) != nil {
 			return last
@@ -132,12 +132,12 @@ func (q *request) join(last answer) answer {
 	}
 
 	var end map[string]any
-	_ = json.Unmarshal(last.body, &end)
+	_ = json.Unmarshal(last.Body, &end)
 	if _, more := end["LastEvaluatedKey"]; !more {
 		delete(joined, "LastEvaluatedKey")
 	}
 
-	last.body, _ = json.Marshal(joined)
+	last.Body, _ = json.Marshal(joined)
 	return last
 }
 

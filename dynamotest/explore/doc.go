@@ -75,12 +75,12 @@
 //
 // Each schedule runs in a bubble of testing/synctest and begins at Config.Start. Clocks
 // stand still while requests are answered. Time passes when all callers sleep, until the
-// first sends a request or returns, but for two seconds at least: the pauses between
+// first sends a request or returns. It passes for two seconds at least: the pauses between
 // attempts have random lengths, so all that end within two seconds end together, and the
 // order of the requests that follow is explored. While some callers have open requests
-// and others sleep, two seconds may pass, too. Who wakes while time passes reads the time
-// at the end of the two seconds or of the move, and later than these that of the next
-// whole second: a deadline may have begun after a pause.
+// and others sleep, two seconds may pass, too. A caller that wakes within these two
+// seconds, or within a move of time, reads the time at their end. One that wakes later
+// reads the next whole second, because a deadline may have begun after a pause.
 //
 // With Config.Moves, time also passes while requests are open: until the next timer that
 // makes a caller act, or to a millisecond before and a second after each of

@@ -70,7 +70,7 @@ func (q *request) String() string {
 		return "Do " + q.effect
 	}
 
-	text := q.op
+	text := q.Op
 	for _, t := range q.targets {
 		key := shown(t.Key)
 		if key == "" {

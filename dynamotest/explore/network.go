@@ -4,29 +4,23 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
-	"maps"
-	"net"
 	"net/http"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/api"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/target"
+	"github.com/homeops/ddbpatterns/internal/network"
 )
 
 // request is a request that waits for the explorer, or an effect of [Process.Do].
 type request struct {
 	process *Process
 	born    time.Time
-
-	op      string // PutItem, …
-	header  http.Header
-	body    []byte
+	network.Request
 	targets []target.Target
 	heard   []json.RawMessage // the replies to what was cut off and answered already
 
@@ -38,33 +32,29 @@ type request struct {
 }
 
 // text is what tells the requests of a caller apart.
-func (q *request) text() string { return q.op + q.effect + string(q.body) }
+func (q *request) text() string { return q.Op + q.effect + string(q.Body) }
 
 type answer struct {
-	status int
-	body   []byte
-	err    error
+	network.Reply
+	err error
 }
 
-// errLost is what a caller gets in place of a reply.
-var errLost = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
-
-// network is the HTTP client of a process.
-type network struct {
+// client is the HTTP client of a process.
+type client struct {
 	w *world
 	p *Process
 }
 
-func (n *network) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
+func (c *client) Do(r *http.Request) (*http.Response, error) {
+	sent, err := network.Of(r)
 	if err != nil {
 		return nil, err
 	}
 
-	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	q := &request{process: n.p, op: op, header: r.Header.Clone(), body: inOrder(body), answered: make(chan answer, 1)}
-	q.targets = target.Of(target.Decode(op, body), n.w.keyOf)
-	got, err := n.w.send(r.Context(), q)
+	sent.Body = inOrder(sent.Body)
+	q := &request{process: c.p, Request: sent, answered: make(chan answer, 1)}
+	q.targets = target.Of(target.Decode(q.Op, q.Body), c.w.keyOf)
+	got, err := c.w.send(r.Context(), q)
 	if err == nil {
 		err = got.err
 	}
@@ -72,11 +62,7 @@ func (n *network) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &http.Response{
-		StatusCode: got.status, Status: http.StatusText(got.status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
-		Body:   io.NopCloser(bytes.NewReader(got.body)), ContentLength: int64(len(got.body)), Request: r,
-	}, nil
+	return got.Response(), nil
 }
 
 // inOrder returns the same JSON with sorted names, because the SDK writes maps in
@@ -171,8 +157,8 @@ func (w *world) serve(q *request) answer {
 		return q.join(a)
 	}
 
-	if q.transaction() && a.status == http.StatusOK {
-		w.tokens = append(w.tokens, time.Now().String()+string(q.body))
+	if q.transaction() && a.Status == http.StatusOK {
+		w.tokens = append(w.tokens, time.Now().String()+string(q.Body))
 		slices.Sort(w.tokens)
 	}
 
@@ -188,36 +174,27 @@ func (w *world) serve(q *request) answer {
 
 // perform sends the request to a server.
 func (w *world) perform(to *dynamotest.Server, q *request) answer {
-	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://dynamotest.invalid/", bytes.NewReader(q.body))
-	if err != nil {
-		return answer{err: err}
-	}
-	r.Header = maps.Clone(q.header)
-	response, err := to.Transport().RoundTrip(r)
-	if err != nil {
-		return answer{err: err}
-	}
-	body, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, body, err}
+	reply, err := q.Arrive(to.Transport())
+	return answer{reply, err}
 }
 
 // reads reports whether the request changes nothing.
 func (q *request) reads() bool {
-	op := api.OperationNamed(q.op)
-	return op.Has(api.Reads) || strings.HasPrefix(q.op, "Describe") || strings.HasPrefix(q.op, "List")
+	op := api.OperationNamed(q.Op)
+	return op.Has(api.Reads) || strings.HasPrefix(q.Op, "Describe") || strings.HasPrefix(q.Op, "List")
 }
 
 // arrives reports whether the request changes something if it arrives late.
-func (q *request) arrives() bool { return q.op != "" && !q.reads() }
+func (q *request) arrives() bool { return q.Op != "" && !q.reads() }
 
 // transaction reports whether the request is one.
-func (q *request) transaction() bool { return api.OperationNamed(q.op).Has(api.Transaction) }
+func (q *request) transaction() bool { return api.OperationNamed(q.Op).Has(api.Transaction) }
 
 // mayBeOld reports whether the answer may show an earlier state.
 func (q *request) mayBeOld() bool {
-	switch q.op {
+	switch q.Op {
 	case "GetItem", "BatchGetItem", "Query", "Scan":
-		return !bytes.Contains(q.body, []byte(`"ConsistentRead":true`))
+		return !bytes.Contains(q.Body, []byte(`"ConsistentRead":true`))
 	}
 	return false
 }
@@ -226,7 +203,7 @@ func (q *request) mayBeOld() bool {
 // request's way: a transaction on the item of a write, or a write to an item of a
 // transaction.
 func (w *world) mayConflict(q *request) bool {
-	if !api.OperationNamed(q.op).Has(api.Conflicts) && !q.transaction() {
+	if !api.OperationNamed(q.Op).Has(api.Conflicts) && !q.transaction() {
 		return false
 	}
 	if w.cfg.Faults.AnyConflict {
@@ -249,36 +226,17 @@ func (q *request) meeting(o *request) int {
 }
 
 // refusal is an answer with an error of DynamoDB.
-func refusal(status int, code string) answer {
-	body, _ := json.Marshal(map[string]string{"__type": "com.amazonaws.dynamodb.v20120810#" + code, "message": "by the explorer"})
-	return answer{status: status, body: body}
-}
+func refusal(status int, kind string) answer { return answer{Reply: network.Refusal(status, kind)} }
 
 // conflict is the answer to a request that met a transaction.
 func (w *world) conflict(q *request) answer {
-	if !q.transaction() {
-		return refusal(http.StatusBadRequest, "TransactionConflictException")
-	}
-
-	reasons := make([]map[string]string, max(len(q.targets), 1))
-	for i := range reasons {
-		reasons[i] = map[string]string{"Code": "None"}
-	}
-
 	at := 0
 	for _, o := range w.open {
 		if o != q {
 			at = max(at, q.meeting(o))
 		}
 	}
-
-	reasons[at] = map[string]string{"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}
-	body, _ := json.Marshal(map[string]any{
-		"__type":  "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-		"Message": "Transaction cancelled", "CancellationReasons": reasons,
-	})
-
-	return answer{status: http.StatusBadRequest, body: body}
+	return answer{Reply: network.Conflict(q.transaction(), len(q.targets), at)}
 }
 
 // keyOf returns the key attributes of a table of the seeded server.

@@ -141,7 +141,7 @@ func (w *world) begin(c *caller) {
 		random: &lockedRand{src: rand.NewChaCha8([32]byte{byte(c.index), byte(life)})},
 	}
 	p.client = w.server.Client(func(o *dynamodb.Options) {
-		o.HTTPClient = &network{w, p}
+		o.HTTPClient = &client{w, p}
 		o.IdempotencyTokenProvider = p.random
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.RateLimiter, o.MaxAttempts = ratelimit.None, w.cfg.Attempts

@@ -56,7 +56,7 @@ func (w *world) state() (hash, []hash) {
 				if q.begins {
 					one = fmt.Append(one, w.beginners)
 				}
-				one = fmt.Appendf(one, "%s%s %s %s %d;", q.op, q.effect, q.body, q.heard, q.born.UnixNano())
+				one = fmt.Appendf(one, "%s%s %s %s %d;", q.Op, q.effect, q.Body, q.heard, q.born.UnixNano())
 			}
 		}
 		callers = append(callers, sum(one))
@@ -64,7 +64,7 @@ func (w *world) state() (hash, []hash) {
 	}
 
 	for _, l := range w.later {
-		fmt.Fprintf(&b, " %d %s %s %d;", l.costs, l.op, l.body, l.born.UnixNano())
+		fmt.Fprintf(&b, " %d %s %s %d;", l.costs, l.Op, l.Body, l.born.UnixNano())
 	}
 
 	for _, token := range w.tokens {

@@ -341,6 +341,6 @@ func (w *world) answer(q *request, what string, a answer) {
 
 // learn adds to what a caller knows.
 func (c *caller) learn(at time.Time, what string, q *request, a answer) {
-	known := fmt.Appendf(nil, "%x %d %s %s%s %d %v ", c.heard, at.UnixNano(), what, q.op, q.effect, a.status, a.err)
-	c.heard = sum(append(append(known, q.body...), a.body...))
+	known := fmt.Appendf(nil, "%x %d %s %s%s %d %v ", c.heard, at.UnixNano(), what, q.Op, q.effect, a.Status, a.err)
+	c.heard = sum(append(append(known, q.Body...), a.Body...))
 }

@@ -393,9 +393,11 @@ func TestOutboxExplored(t *testing.T) {
 				s.Always(func(v *explore.View) error { return outboxHolds(v, &gone) })
 			}
 			cfg := explore.Config{Server: tc.market.db.Server(), Moments: []time.Duration{time.Minute + 10*time.Second}}
-			t.Run("orders", func(t *testing.T) { explore.Test(t, cfg, program) }) // all of them
+			if !*long {
+				cfg.Schedules = 100 // the cheapest of many
+			}
+			t.Run("orders", func(t *testing.T) { explore.Test(t, cfg, program) })
 			cfg.Moves, cfg.Faults = 1, explore.Faults{Late: 1, Twice: 1, Unheard: 1, Deaths: 1, Total: 2}
-			cfg.Schedules = 60 // the cheapest of many
 			if *long {
 				cfg.Schedules, cfg.Within, cfg.Samples = 20_000, 8*time.Second, 100
 			}

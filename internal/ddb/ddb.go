@@ -250,20 +250,27 @@ func Retry(ctx context.Context, write func() error) error {
 	return RetryIf(ctx, Conflict, write)
 }
 
-// Update sends an update by the method of a client, as [Retry] does. It returns the
-// attributes that the update asks for or, if it was refused, what [Refused] does.
-func Update(ctx context.Context, send func(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error), in *dynamodb.UpdateItemInput) (row Item, refused bool, err error) {
+// Write sends a write by the method of a client, as [Retry] does. It returns the reply
+// or, if the write was refused, what [Refused] does.
+func Write[In, Out any](ctx context.Context, send func(context.Context, *In, ...func(*dynamodb.Options)) (*Out, error), in *In) (out *Out, old Item, refused bool, err error) {
 	err = Retry(ctx, func() error {
-		out, err := send(ctx, in)
-		if err == nil {
-			row = out.Attributes
-		}
+		out, err = send(ctx, in)
 		return err
 	})
-	if old, refused := Refused(err); refused {
-		return old, true, nil
+	if old, refused = Refused(err); refused {
+		return nil, old, true, nil
 	}
-	return row, false, err
+	return out, nil, false, err
+}
+
+// Update is [Write] for an update. It returns the attributes that the update asks for
+// or, if it was refused, the existing item.
+func Update(ctx context.Context, send func(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error), in *dynamodb.UpdateItemInput) (row Item, refused bool, err error) {
+	out, old, refused, err := Write(ctx, send, in)
+	if refused || err != nil {
+		return old, refused, err
+	}
+	return out.Attributes, false, nil
 }
 
 // RetryIf is [Retry] with errors of the caller's choice.

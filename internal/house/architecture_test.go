@@ -99,7 +99,7 @@ func TestFloorsAreDrawnAsTheyAre(t *testing.T) {
 			continue
 		}
 		floor, same := library, pkg == "internal/rmw"
-		if f.in(house) {
+		if f.in(house) || pkg == "internal/network" {
 			floor, same, pkg = server, true, strings.TrimPrefix(pkg, house+"/internal/")
 		}
 		if f.in(house + "/cmd/") {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,7 @@ func (r *tableRow) String() string {
 // TestMain prints the table of docs/proof.md after a long run. After a short run of all
 // tests it looks whether that table has a row for each.
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(1000) // schedules leave much garbage
 	code := m.Run()
 	text, err := os.ReadFile("../../docs/proof.md")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/ledgersqs"
-	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // PerItem is how long one delivery may take; Visibility is six times that.
@@ -58,20 +58,29 @@ func config(of func(ledgersqs.Message) Message, log *slog.Logger) *ledgersqs.Con
 	return &ledgersqs.Config{
 		Timeout: PerItem + margin,
 		Refused: func(_ context.Context, _ ledgersqs.Message, why error) error { return why },
-		Judge: func(err error) verdict.Verdict {
-			if err == nil {
-				return verdict.Of(nil)
-			}
-			v := verdict.Verdict{Kind: verdict.Retry}
-			if later, ok := errors.AsType[*LaterError](err); ok {
-				v.Wait = later.After
-			}
-			return v
-		},
 		Log: func(ctx context.Context, m ledgersqs.Message, why error) {
 			of(m).Log(log).WarnContext(ctx, "message goes back to the queue", "error", why)
 		},
 	}
+}
+
+// stays returns a message to the queue, whatever package ledgersqs would make of the error.
+type stays struct {
+	error
+	wait time.Duration
+}
+
+// Unwrap is what tells ledgersqs when the message comes again.
+func (s stays) Unwrap() error { return &ledger.InProgressError{Wait: s.wait} }
+
+// toQueue makes of a handler's error one with which the message comes again.
+func toQueue(err error) error {
+	if err == nil {
+		return nil
+	}
+	later := new(LaterError)
+	errors.As(err, &later)
+	return stays{err, later.After}
 }
 
 // Run receives messages, one after the other, and has them handled until the context ends.
@@ -93,7 +102,7 @@ func Work(ctx context.Context, q Queue, messages []Message, handle Handler, log 
 
 func (s *source) handler(handle Handler) (of func(ledgersqs.Message) Message, do ledgersqs.Handler) {
 	of = func(m ledgersqs.Message) Message { return s.last[m.Receipt] }
-	return of, func(ctx context.Context, m ledgersqs.Message) error { return handle(ctx, of(m)) }
+	return of, func(ctx context.Context, m ledgersqs.Message) error { return toQueue(handle(ctx, of(m))) }
 }
 
 // Function returns the function of Lambda behind the event source mapping of a queue that
@@ -102,7 +111,7 @@ func Function(q Queue, maxReceives int, handle Handler, log *slog.Logger) (func(
 	of := func(m ledgersqs.Message) Message { return messageOf(m, maxReceives) }
 	cfg := config(of, log)
 	cfg.Client, cfg.URL = &source{Queue: q}, "queue"
-	return ledgersqs.Lambda(func(ctx context.Context, m ledgersqs.Message) error { return handle(ctx, of(m)) }, cfg)
+	return ledgersqs.Lambda(func(ctx context.Context, m ledgersqs.Message) error { return toQueue(handle(ctx, of(m))) }, cfg)
 }
 
 // messageOf returns the message as the queue itself would have delivered it.
