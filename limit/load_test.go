@@ -94,7 +94,7 @@ func (l *load) wantShares(t testing.TB, grants float64) {
 // few, they lose no turns by that. The benchmark has the rest.
 func TestPriceOfAFlood(t *testing.T) {
 	t.Parallel()
-	l := flood(16, 0.5) // half of what is promised
+	l := flood(16, 0.5)
 	l.run(t, 1)
 	l.wantShares(t, 99)
 	few := &load{processes: 4, most: 100, offered: 50 * time.Millisecond, lasts: 20 * time.Second, limit: l.limit}

@@ -25,6 +25,7 @@ type slot struct {
 	at     int64 // when the last request ended
 
 	spared int   // calls that were refused without a request since then
+	denied bool  // by the row, last
 	pause  int64 // how much later than room comes back the next request is sent
 }
 
@@ -69,6 +70,9 @@ func (m *memory) enter(c *call) (retry int64) {
 		if wait := c.room(i, t) - s.at; wait > 0 {
 			retry = max(retry, s.at+min(wait+s.pause, int64(denyFor))-c.now)
 		}
+		if s.denied && k.shadow > 0 { // one request asks for all
+			retry = max(retry, c.spans[i].unit)
+		}
 	}
 
 	if retry > 0 {
@@ -108,7 +112,7 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 			k.t = max(s.believed(c, i), c.now) + of.add
 			continue
 		}
-		if k.t <= c.began {
+		if k.t <= c.began && !denied {
 			k.busy = c.times[i] > c.now
 		}
 		k.t = times[i]
@@ -122,7 +126,7 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 		_, _ = io.ReadFull(m.random, b[:]) // without randomness there is no pause
 		s.pause = int64(b[0]) * int64(denyFor) / 256
 	}
-	s.at, s.spared = max(s.at, c.now), 0
+	s.at, s.spared, s.denied = max(s.at, c.now), 0, denied
 }
 
 // learn takes what a reply to something else than a take says.

@@ -77,6 +77,43 @@ func TestTakenElsewhere(t *testing.T) {
 	want(t, "requests", cost.Requests, 1)
 }
 
+// A row that refuses for want of room refuses, also if room comes back while the reply is
+// on its way: a call does not chase turns that others take.
+func TestRoomThatComesBackMeanwhile(t *testing.T) {
+	t.Parallel()
+	e := open(t, limit.Config{})
+	other := e.other(t)
+	a := ask(1)
+	a.Limits[0].Burst = 1
+	e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 1, Do: dynamotest.Before(func() { want(t, "another", take(t, other, a).OK, true) })})
+	e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 1, Do: dynamotest.After(func() { e.now = e.now.Add(150 * time.Millisecond) })})
+	cost := e.db.Meter(func() {
+		g := take(t, e.Store, a)
+		want(t, "granted", g.OK, false)
+		want(t, "soon", g.RetryAfter > 0 && g.RetryAfter < 100*time.Millisecond, true)
+	})
+	want(t, "requests", cost.Requests, 2)
+}
+
+// After a refusal by the row, one request asks for all. Until its reply, the others are
+// refused.
+func TestOneRequestAfterARefusal(t *testing.T) {
+	t.Parallel()
+	e := open(t, limit.Config{})
+	want(t, "in another process", granted(t, e.other(t), 6, ask(1)), 5)
+	want(t, "none is left", take(t, e.Store, ask(1)).OK, false)
+	e.now = e.now.Add(2 * time.Second)
+	e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
+		g := take(t, e.Store, ask(1))
+		want(t, "meanwhile", g.OK, false)
+		want(t, "again", g.RetryAfter, 100*time.Millisecond)
+		want(t, "remaining", len(g.Remaining), 0)
+	})})
+	cost := e.db.Meter(func() { want(t, "at first", take(t, e.Store, ask(1)).OK, true) })
+	want(t, "requests", cost.Requests, 1)
+	want(t, "then", granted(t, e.Store, 5, ask(1)), 4)
+}
+
 // What another process gives back is seen after a second, and what this one gives back at
 // once.
 func TestGivenBackElsewhere(t *testing.T) {

@@ -28,8 +28,9 @@ type Limit struct {
 	// Burst is how many units can be taken at once after a time of rest, at least 1.
 	// It has no default: a Burst of N lets 2·N through in the first Per. For at most
 	// M in any Per, beside what is given back and what clocks are off, N and Burst are
-	// M together, and Burst is at least the largest Weight. They must come back within
-	// 366 days.
+	// M together, and Burst is at least the largest Weight. For M at once, and never more
+	// than M in a span, give Burst M, N 1, and a Per longer than the span. All of Burst
+	// must come back within 366 days.
 	Burst int64
 	// Weight is how much is taken, 1 to 1,000,000,000,000. It has no default: 1
 	// counts calls. A Weight above Burst is refused, unless Take.Wait makes up for
@@ -95,7 +96,8 @@ type Grant struct {
 // last second is not known. A call that ended in an error counts as a take, for a second,
 // so in an outage each process keeps to the limit by itself. If other processes take, too,
 // and calls are many, the next request after a refusal by the row is sent a random time
-// after room comes back, within a second of the refusal. An event that was taken already
+// after room comes back, within a second of the refusal, and alone. Until its reply the
+// process refuses others, and Remaining is nil. An event that was taken already
 // may be refused without a request, too; when it comes again after RetryAfter, it is a
 // Duplicate.
 //
@@ -171,7 +173,9 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	if retry := s.memory.enter(c); retry > 0 {
-		g = c.grant(c.times)
+		if g = c.grant(c.times); g.OK { // there is room, but not yet for this process
+			g.Remaining = nil
+		}
 		g.OK, g.RetryAfter = false, time.Duration(retry)
 		return g, nil
 	}
@@ -206,9 +210,11 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 			return g, nil
 		}
 
+		full := !c.grant(times).OK     // by the clock of the request
 		c.now = s.cfg.Now().UnixNano() // each request takes the clock anew
-		if g = c.grant(times); !g.OK {
+		if g = c.grant(times); full || !g.OK {
 			denied = true
+			g.OK, g.RetryAfter = false, max(g.RetryAfter, 1)
 			return g, nil
 		}
 

@@ -12,6 +12,10 @@
 //	share := habit.DayShare(day)             // 0.41
 //	hour, _ := habit.PeakHour()              // 19
 //
+// Days and hours are counted apart: a habit on Sundays at 19 and on workdays at 8 may have
+// the peaks Sunday and 8. Who needs both together gives each day a habit of its own, by its
+// name: "order sun".
+//
 // # Items
 //
 // Each scope, actor and name has one row. The partition key writes '#' in a

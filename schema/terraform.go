@@ -137,7 +137,7 @@ func (d PolicyDocument) Terraform() (string, error) {
 		resources := make([]string, len(s.Resource))
 		for j, arn := range s.Resource {
 			resources[j] = string(arn)
-			if strings.Contains(strings.TrimPrefix(resources[j], tableARN), "${AWS::") {
+			if strings.Contains(tables.ReplaceAllString(literal.Replace(resources[j]), ""), "${AWS::") {
 				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation; In replaces them")
 			}
 		}

@@ -154,7 +154,10 @@ func TestTerraformEscapes(t *testing.T) {
 	if got, err := doc.Terraform(); got != want || err != nil {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
-	doc.Statement[0].Resource = append(doc.Statement[0].Resource, "arn:${AWS::Partition}:s3:::homes")
-	_, err := doc.Terraform()
-	recordtest.WantBad(t, err, "schema", "Statement[0].Resource[1]")
+	const tables = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/"
+	for _, arn := range []schema.ARN{"arn:${AWS::Partition}:s3:::homes", tables + "*", tables + "*/index/*", tables} {
+		doc.Statement[0].Resource = []schema.ARN{"*", arn}
+		_, err := doc.Terraform()
+		recordtest.WantBad(t, err, "schema", "Statement[0].Resource[1]")
+	}
 }

@@ -45,6 +45,11 @@
 // counts. For a provider that may be down for long, raise ledger.Config.MaxAttempts. A key
 // is forgotten after the Retention of the ledger: tell your clients.
 //
+// After a crash the key is in progress for the Lease and the MaxSkew of the ledger, 70 s by
+// default, and a client that obeys Retry-After asks every two seconds, for 6 requests each.
+// Where people wait for the answer, a Lease of some seconds is enough: it is renewed while
+// the handler works.
+//
 // # What is stored
 //
 // The status, the body, and the headers Content-Type, Content-Encoding,
