@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +26,12 @@ import (
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
+
+// TestMain lets more garbage lie, of which schedules leave much.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
 
 var long = flag.Bool("proof.long", false, "explore more of the outbox's schedules")
 

@@ -56,11 +56,11 @@ func stages(t *testing.T, cfg explore.Config, leaps, moves bool, program func(un
 	}
 	short := !*long && *control < 2 && !replaying()
 	if short {
-		cfg.Schedules = 12
+		cfg.Schedules = 9
 	}
 	runStage(t, "orders", cfg, program(true))
 	if short {
-		cfg.Faults, cfg.Schedules = losses(1), 6
+		cfg.Faults, cfg.Schedules = losses(1), 5
 		if leaps || moves && *control > 0 {
 			cfg.Moves = 1
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +22,12 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest/internal/engine"
 	"github.com/homeops/ddbpatterns/dynamotest/internal/wire"
 )
+
+// TestMain lets more garbage lie, of which histories of requests leave much.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
 
 // connect returns a client whose transport is the engine.
 func connect(eng *engine.Engine) *dynamodb.Client {
