@@ -150,6 +150,7 @@ func TestOthersCheckThenIncrement(t *testing.T) {
 	two := attrs("pk", "chat", "count", 2)
 	judge(t, claim{
 		says:    "increments at the same time are never lost",
+		long:    true,
 		program: func(s *explore.Schedule) { answers(s, checkThenIncrement, "ann", "bob", "cat"); s.End(counted(false)) },
 	}, claim{
 		says:    "a retry counts twice, which the document says itself",
@@ -170,6 +171,7 @@ func TestOthersCheckThenIncrement(t *testing.T) {
 		},
 	}, claim{
 		says: "at most 3 answers with increment-then-check",
+		long: true,
 		rows: []row{two},
 		cfg:  explore.Config{Faults: explore.Faults{Late: 1, Unheard: 1, Throttles: 1, Total: 1}},
 		program: func(s *explore.Schedule) {

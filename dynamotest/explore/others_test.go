@@ -47,7 +47,7 @@ func judge(t *testing.T, claims ...claim) {
 			c.cfg.Schedules, c.cfg.Within = 1_000_000, 30*time.Minute
 			short := c.long && !*othersLong
 			if short {
-				c.cfg.Schedules = 100
+				c.cfg.Schedules = 50
 			}
 			r := explore.Run(t, c.cfg, c.program)
 			if c.but == "" {
