@@ -91,8 +91,8 @@ func fold(text string) folded {
 	return f
 }
 
-// alone reports whether the byte is a character without marks: ASCII that is
-// not followed by a character of several bytes, white space, or the barrier.
+// alone reports whether the byte is a character without marks: white space, the
+// barrier, or ASCII that no character of several bytes follows.
 func alone(kept []byte, at int) bool {
 	switch c := kept[at]; {
 	case c == ' ', c == barrier:

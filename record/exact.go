@@ -94,7 +94,7 @@ func (w *writing[T]) exactly(ctx context.Context, events []event.Event) (all []a
 // exactWrite is a call on an exact Kind.
 type exactWrite[T any] struct {
 	*writing[T]
-	by      string
+	nonce   string
 	start   int64 // of the version of a new row
 	sent    int   // different transactions so far
 	known   bool
@@ -109,7 +109,7 @@ func (w *writing[T]) exactWrite() (*exactWrite[T], error) {
 		return nil, fmt.Errorf("no randomness for a nonce: %w", err)
 	}
 	return &exactWrite[T]{
-		writing: w, by: base64.RawURLEncoding.EncodeToString(b[:]), start: int64(binary.BigEndian.Uint64(b[:]) >> 24),
+		writing: w, nonce: base64.RawURLEncoding.EncodeToString(b[:]), start: int64(binary.BigEndian.Uint64(b[:]) >> 24),
 		answers: map[event.Event]answer{},
 	}, nil
 }
@@ -143,7 +143,7 @@ func (e *exactWrite[T]) transact(ctx context.Context, left []event.Event) error 
 				return err
 			}
 			e.sent++
-			token := e.by + "-" + strconv.Itoa(e.sent)
+			token := e.nonce + "-" + strconv.Itoa(e.sent)
 			in = &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(token), TransactItems: items}
 		}
 
@@ -197,7 +197,7 @@ func (e *exactWrite[T]) items(ctx context.Context, events []event.Event) ([]type
 		row := keyOf(partition, sortOf(sort, ev))
 		// The TTL has whole seconds, and is rounded up: the row must not expire early.
 		row[attrTTL] = item.N(ev.Time().Add(e.kind.Retention + time.Second - 1).Unix())
-		row[attrBy] = item.S(e.by)
+		row[attrBy] = item.S(e.nonce)
 		if e.add != nil {
 			row[attrAdd] = added(e.add[ev])
 		}

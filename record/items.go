@@ -21,7 +21,7 @@ type ApplyItem struct {
 	Items []types.TransactWriteItem
 
 	asked Apply
-	by    string // the nonce of an exact Kind, "" of another
+	nonce string // the nonce of an exact Kind, "" of another
 	pkg   string
 	wrap  func(error) error
 }
@@ -90,7 +90,7 @@ func (i *ApplyItem) Outcome(reasons []types.CancellationReason) (event.Outcome, 
 		return 0, event.BadInput(i.pkg, "reasons", fmt.Sprintf("must have one element for each of the %d Items, has %d", len(i.Items), len(reasons)))
 	}
 	outcome := i.ringOutcome
-	if i.by != "" {
+	if i.nonce != "" {
 		outcome = i.exactOutcome
 	}
 	out, err := outcome(reasons)
@@ -106,7 +106,8 @@ func (i *ApplyItem) Committed() event.Outcome {
 	return event.Created
 }
 
-// ringItem makes the item for a row that remembers its latest events.
+// ringItem makes the action for a row that remembers its latest events: none if the
+// event is counted already.
 func (w *writing[T]) ringItem(ctx context.Context, i *ApplyItem) error {
 	row, err := w.read(ctx, w.key, true)
 	if err != nil {
@@ -119,7 +120,7 @@ func (w *writing[T]) ringItem(ctx context.Context, i *ApplyItem) error {
 	if s.taken > 0 {
 		i.Items = []types.TransactWriteItem{ddb.UpdateAction(w.counting(row, s))}
 	}
-	return s.answers[0].err
+	return s.answers[0].err // of the one event
 }
 
 func (i *ApplyItem) ringOutcome(reasons []types.CancellationReason) (event.Outcome, error) {
@@ -145,7 +146,8 @@ func (i *ApplyItem) ringOutcome(reasons []types.CancellationReason) (event.Outco
 	return 0, ErrContended
 }
 
-// exactItem makes the item of an exact Kind.
+// exactItem makes the two actions of an exact Kind: one writes the event's row, and one
+// changes the record.
 func (w *writing[T]) exactItem(ctx context.Context, i *ApplyItem) error {
 	if w.tooOld(i.asked.Event) {
 		return errRetention
@@ -155,7 +157,7 @@ func (w *writing[T]) exactItem(ctx context.Context, i *ApplyItem) error {
 	if err != nil {
 		return err
 	}
-	i.by = e.by
+	i.nonce = e.nonce
 	i.Items, err = e.items(ctx, []event.Event{i.asked.Event})
 	return err
 }
@@ -165,7 +167,7 @@ func (w *writing[T]) exactItem(ctx context.Context, i *ApplyItem) error {
 func (i *ApplyItem) exactOutcome(reasons []types.CancellationReason) (event.Outcome, error) {
 	row, counted, eventErr := ddb.Action(reasons[0])
 	if counted {
-		given := answerOf(row, i.by, i.asked.Add)
+		given := answerOf(row, i.nonce, i.asked.Add)
 		return given.outcome, given.err
 	}
 
@@ -205,7 +207,7 @@ func (e *exactWrite[T]) tell(events []event.Event, reasons []types.CancellationR
 
 	for n, ev := range events {
 		if row, counted, _ := ddb.Action(reasons[n]); counted {
-			e.answers[ev] = answerOf(row, e.by, e.add[ev])
+			e.answers[ev] = answerOf(row, e.nonce, e.add[ev])
 		} else {
 			t.rest = append(t.rest, ev)
 		}

@@ -104,7 +104,7 @@ func (r *Rows[T]) Set(ctx context.Context, s Set) (event.Outcome, error) {
 }
 
 // answerSet is the answer to an event. The other row is the one that the event
-// replaced or that refused it.
+// replaced or that refused it. A moment is a time and a rank.
 func answerSet(mark string, own, other Item, refused bool) (event.Outcome, error) {
 	moment, ev := parts(mark)
 	otherMoment, otherEvent := parts(item.Text(other, attrEvent))
@@ -114,7 +114,9 @@ func answerSet(mark string, own, other Item, refused bool) (event.Outcome, error
 	}
 
 	switch {
-	case moment == otherMoment && sameValues(own, other), ev == otherEvent && moment != otherMoment:
+	case moment == otherMoment && sameValues(own, other): // perhaps a tie, but nothing is lost
+		return out, nil
+	case ev == otherEvent && moment != otherMoment: // the same event, with another rank
 		return out, nil
 	case moment == otherMoment && refused:
 		return 0, &TieError{}

@@ -108,7 +108,8 @@ func plain(value types.AttributeValue) types.AttributeValue {
 	return value
 }
 
-// number returns the one form of a number, and what is not a number as it is.
+// number writes a number in one form, so that 1 and 1.0 are equal. It returns other
+// text unchanged.
 func number(text string) string {
 	if n, ok := new(big.Rat).SetString(text); ok {
 		return n.RatString()

@@ -59,19 +59,22 @@ func (w *world) left(budget int) bool {
 	return budget == move || total < f.Total
 }
 
-// choices lists what may happen next, the plainest first: the caller that moved last
-// goes on. It is empty when the schedule is over.
+// choices lists what may happen next: first the lives that may begin and what may become
+// of the requests, the cheapest first, so that the caller that moved last goes on; then
+// what no caller does. It is empty when the schedule is over.
 func (w *world) choices() []choice {
 	if w.finished {
 		return nil
 	}
 
 	all := w.beginnings()
+	// If all wait to begin, time cannot pass before one does, and what else may happen can
+	// as well happen after that.
 	if len(all) > 0 && !w.cfg.Full && !w.left(move) && !w.begun() {
-		return all // time cannot pass before
+		return all
 	}
 
-	later := min(1, len(all)) // what it costs to begin later
+	later := min(1, len(all)) // what a request costs that goes before a life that may begin
 	names := map[int]int{}
 	for _, q := range w.open {
 		if q.begins {
@@ -88,7 +91,7 @@ func (w *world) choices() []choice {
 
 	slices.SortStableFunc(all, func(a, b choice) int { return a.cost - b.cost })
 	switch {
-	case len(w.open) > 0:
+	case len(w.open) > 0: // a request goes on
 	case w.living():
 		all = append(all, choice{label: "wait", text: "time passes", caller: -1, budget: free, do: w.wait})
 	default:

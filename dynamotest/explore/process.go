@@ -149,11 +149,13 @@ func (w *world) begin(c *caller) {
 		})
 	})
 
-	c.life, c.heard = p, sum(fmt.Appendf(nil, "%s %d %d %d", c.name, life, c.offset, time.Now().UnixNano()))
+	c.life = p
+	// It has heard nothing yet: the hash begins with who it is, and when.
+	c.heard = sum(fmt.Appendf(nil, "%s %d %d %d", c.name, life, c.offset, time.Now().UnixNano()))
 	w.lives = append(w.lives, p)
 	go func() {
 		defer p.ends()
-		if w.cfg.Moves > 0 { // a process may begin late, and read its clock then
+		if w.cfg.Moves > 0 { // it waits here until the explorer lets it begin, perhaps later
 			_, _ = w.send(ctx, &request{process: p, begins: true, answered: make(chan answer, 1)})
 		}
 		c.run(ctx, p)

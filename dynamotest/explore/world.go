@@ -96,13 +96,13 @@ func newWorld(cfg *Config, from *dynamotest.Snapshot, program func(*Schedule)) *
 	w.server = dynamotest.NewServer(&dynamotest.Config{From: from})
 	w.raw = w.server.Client()
 	w.look()
-	w.define()
+	w.readDefinitions()
 	program(&w.schedule)
 	return w
 }
 
-// define reads the definitions of the tables.
-func (w *world) define() {
+// readDefinitions takes the keys and the TTL attribute of each table from the dump.
+func (w *world) readDefinitions() {
 	w.keys, w.ttl = map[string][]string{}, map[string]string{}
 	for line := range bytes.Lines(w.dump) {
 		var def struct {
@@ -113,7 +113,7 @@ func (w *world) define() {
 			TimeToLive string
 		}
 		if json.Unmarshal(line, &def) != nil || def.Table.TableName == "" {
-			continue
+			continue // the line of an item
 		}
 
 		for _, key := range def.Table.KeySchema {

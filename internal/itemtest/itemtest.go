@@ -47,13 +47,13 @@ type (
 
 // An action is a write of one item, by itself or in a transaction.
 type action struct {
-	kind   string // Put, Update, Delete or ConditionCheck
-	at     int    // which item
-	put    Item
-	update update
-	when   condition
-	shows  string // ReturnValues
-	tells  string // ReturnValuesOnConditionCheckFailure
+	kind      string // Put, Update, Delete or ConditionCheck
+	at        int    // which item
+	put       Item
+	update    update
+	when      condition
+	shows     string // ReturnValues
+	onFailure string // ReturnValuesOnConditionCheckFailure
 }
 
 // on returns the item after the action, and the code of the reason why it fails.
@@ -76,9 +76,10 @@ func (a action) on(it Item) (Item, string) {
 	return it, ""
 }
 
-// told is the item that a failed condition tells.
+// told returns the member Item of the reply to an action whose condition failed, or ""
+// if the action did not ask for it.
 func (a action) told(it Item, failed string) string {
-	if failed != "ConditionalCheckFailed" || a.tells != old {
+	if failed != "ConditionalCheckFailed" || a.onFailure != allOld {
 		return ""
 	}
 	return shown("Item", it.json(a.at, whole))

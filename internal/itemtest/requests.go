@@ -16,11 +16,11 @@ const Table = `{"TableName":"pair","BillingMode":"PAY_PER_REQUEST","AttributeDef
 		"KeySchema":[{"AttributeName":"s","KeyType":"HASH"},{"AttributeName":"id","KeyType":"RANGE"}]}]}`
 
 const (
-	a, b  = 0, 1
-	keyA  = `"p":{"S":"p"},"id":{"S":"a"}`
-	keyB  = `"p":{"S":"p"},"id":{"S":"b"}`
-	whole = "id n s"
-	old   = "ALL_OLD"
+	a, b   = 0, 1
+	keyA   = `"p":{"S":"p"},"id":{"S":"a"}`
+	keyB   = `"p":{"S":"p"},"id":{"S":"b"}`
+	whole  = "id n s"
+	allOld = "ALL_OLD"
 )
 
 var (
@@ -52,20 +52,20 @@ func Requests(slow bool) []Request {
 	}
 
 	return append([]Request{
-		action{kind: "Put", at: a, put: one, shows: old}.alone(pad),
-		action{kind: "Put", at: a, put: Item{true, "2", "x"}, when: absent, tells: old}.alone(pad),
-		action{kind: "Put", at: b, put: named, when: isOne, tells: "NONE"}.alone(pad),
+		action{kind: "Put", at: a, put: one, shows: allOld}.alone(pad),
+		action{kind: "Put", at: a, put: Item{true, "2", "x"}, when: absent, onFailure: allOld}.alone(pad),
+		action{kind: "Put", at: b, put: named, when: isOne, onFailure: "NONE"}.alone(pad),
 		action{kind: "Update", at: a, update: set, shows: "UPDATED_OLD"}.alone(pad),
-		action{kind: "Update", at: a, update: add, when: isOne, shows: "UPDATED_NEW", tells: old}.alone(pad),
+		action{kind: "Update", at: a, update: add, when: isOne, shows: "UPDATED_NEW", onFailure: allOld}.alone(pad),
 		action{kind: "Update", at: b, update: cut, shows: "ALL_NEW"}.alone(pad),
-		action{kind: "Update", at: a, update: has, when: there, shows: old}.alone(pad),
+		action{kind: "Update", at: a, update: has, when: there, shows: allOld}.alone(pad),
 		action{kind: "Update", at: b, update: inc, shows: "UPDATED_NEW"}.alone(pad),
 		action{kind: "Update", at: b, update: add}.alone(pad),
-		action{kind: "Delete", at: a, shows: old}.alone(pad),
-		action{kind: "Delete", at: b, when: isOne, tells: old}.alone(pad),
-		together(pad, "", action{kind: "Put", at: a, put: one, when: absent, tells: old}, action{kind: "Update", at: b, update: add}),
+		action{kind: "Delete", at: a, shows: allOld}.alone(pad),
+		action{kind: "Delete", at: b, when: isOne, onFailure: allOld}.alone(pad),
+		together(pad, "", action{kind: "Put", at: a, put: one, when: absent, onFailure: allOld}, action{kind: "Update", at: b, update: add}),
 		together(pad, "", action{kind: "Update", at: b, update: inc}, action{kind: "Delete", at: a, when: there}),
-		together(pad, "token", action{kind: "Update", at: a, update: add}, action{kind: "ConditionCheck", at: b, when: isOne, tells: old}),
+		together(pad, "token", action{kind: "Update", at: a, update: add}, action{kind: "ConditionCheck", at: b, when: isOne, onFailure: allOld}),
 		together(pad, "token", action{kind: "Put", at: b, put: named}, action{kind: "Update", at: a, update: set, when: there}),
 		{
 			Op: "BatchWriteItem", Body: `{"RequestItems":{"pair":[{"DeleteRequest":{"Key":{` + keyB + `}}},{"PutRequest":{"Item":` + named.json(a, whole) + `}}]}}`,
@@ -157,7 +157,7 @@ func (a action) json(slow string) string {
 		when += slow
 	}
 	return object(`"TableName":"pair"`, subject, text("UpdateExpression", a.update.text), text("ConditionExpression", when),
-		text("ReturnValues", a.shows), text("ReturnValuesOnConditionCheckFailure", a.tells), values(a.update.text+when))
+		text("ReturnValues", a.shows), text("ReturnValuesOnConditionCheckFailure", a.onFailure), values(a.update.text+when))
 }
 
 // values returns the values of the placeholders in expressions.

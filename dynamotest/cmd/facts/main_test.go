@@ -121,18 +121,21 @@ func TestRacesGoOn(t *testing.T) {
 		{faults{{Do: refuse("X"), Op: "TransactWriteItems", Nth: 13, Times: 16}}, 1, `| a transaction with one token | 1 | 1 × 0, refused | 0 | 0 | 0 |`},
 		{faults{{Do: refuse("X"), Op: "DeleteItem"}, {Do: dynamotest.Answer(200, "{}"), Op: "DeleteItem", Nth: 2}}, 1, `a delete expects the item: round 1: 2 winners`},
 	} {
-		server := dynamotest.NewServer(nil)
-		for _, fault := range test.faults {
-			server.Tap().Inject(fault)
-		}
-		// The Tap of a client can also answer in place of the server.
-		endpoint := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, Transport: through{server.Client().Options().HTTPClient}})
-		var out, log bytes.Buffer
-		status := run(t.Context(), []string{"-endpoint", endpoint.URL, "-races", "1"}, &out, &log)
-		endpoint.Close()
-		if !regexp.MustCompile(`(?m)^`+strings.ReplaceAll(test.line, "|", `\|`)+`$`).Match(out.Bytes()) || status != test.status {
-			t.Errorf("%+v: status %d, want %d and %s\n%s\n%s", test.faults, status, test.status, test.line, &out, &log)
-		}
+		t.Run(test.line, func(t *testing.T) {
+			t.Parallel()
+			server := dynamotest.NewServer(nil)
+			for _, fault := range test.faults {
+				server.Tap().Inject(fault)
+			}
+			// The Tap of a client can also answer in place of the server.
+			endpoint := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}, Transport: through{server.Client().Options().HTTPClient}})
+			defer endpoint.Close()
+			var out, log bytes.Buffer
+			status := run(t.Context(), []string{"-endpoint", endpoint.URL, "-races", "1"}, &out, &log)
+			if !regexp.MustCompile(`(?m)^`+strings.ReplaceAll(test.line, "|", `\|`)+`$`).Match(out.Bytes()) || status != test.status {
+				t.Errorf("%+v: status %d, want %d and %s\n%s\n%s", test.faults, status, test.status, test.line, &out, &log)
+			}
+		})
 	}
 }
 

@@ -198,7 +198,7 @@ func (c *checker) mapKeys(shown string) {
 // indexName checks the name of an index that may be absent.
 func (c *checker) indexName(value Opt[string]) {
 	if value.Set {
-		c.name("indexName", value.Value, 3)
+		c.name("indexName", value.Value, minNameLength)
 	}
 }
 

@@ -91,10 +91,10 @@ func (t *UpdateTable) check(c *checker) {
 		case u.Create != nil:
 			c.index(at+"create.", u.Create, maxIndexKey)
 		case u.Update != nil:
-			c.name(at+"update.indexName", u.Update.Name, 3)
+			c.name(at+"update.indexName", u.Update.Name, minNameLength)
 			c.throughput(at+"update.provisionedThroughput", u.Update.Throughput)
 		case u.Delete.Set:
-			c.name(at+"delete.indexName", u.Delete.Value, 3)
+			c.name(at+"delete.indexName", u.Delete.Value, minNameLength)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func (l *ListTables) field(r *jsonx.Reader, member string) {
 
 func (l *ListTables) check(c *checker) {
 	if l.Start.Set {
-		c.name("exclusiveStartTableName", l.Start.Value, 3)
+		c.name("exclusiveStartTableName", l.Start.Value, minNameLength)
 	}
 	c.atLeast("limit", l.Limit, 1)
 	c.atMost("limit", l.Limit, 100)

@@ -322,14 +322,15 @@ func (c *checker) attributeName(member, name string) {
 	c.length(member, name, len(name), 1, maxNameLength)
 }
 
-// newName checks the name of a table to create.
+// newName checks the name of a table to create. Its error stands alone, not in the
+// list of errors of other members.
 func (c *checker) newName(v Opt[string]) {
 	if !v.Set {
 		c.fail(Invalid("The parameter 'TableName' is required but was not present in the request"))
 		return
 	}
 	inner := checker{}
-	if inner.name("tableName", v.Value, 3); len(inner.found) > 0 {
+	if inner.name("tableName", v.Value, minNameLength); len(inner.found) > 0 {
 		c.fail(inner.err())
 	}
 }
@@ -369,7 +370,7 @@ func (c *checker) indexes(member string, indexes []Index, mostKeys int) {
 }
 
 func (c *checker) index(at string, x *Index, mostKeys int) {
-	c.name(at+"indexName", x.Name, 3)
+	c.name(at+"indexName", x.Name, minNameLength)
 	c.key(at+"keySchema", x.Key, mostKeys)
 	c.enum(at+"projection.projectionType", x.Projection.Type, "ALL", "INCLUDE", "KEYS_ONLY")
 	if x.Projection.IncludeAt {

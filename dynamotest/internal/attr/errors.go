@@ -96,7 +96,7 @@ func duplicates(kind Kind, elems []string) *Error {
 	}
 
 	between, end := ", ", "] contains duplicates."
-	sent, ordered := elems, orderedToRepeat(elems)
+	sent, ordered := elems, sortedToRepeat(elems)
 	if kind == BS {
 		between, end = ",", "]of type BS contains duplicates."
 		sent, ordered = encoded(sent), encoded(ordered)
@@ -111,7 +111,9 @@ func duplicates(kind Kind, elems []string) *Error {
 	}
 }
 
-func orderedToRepeat(elems []string) []string {
+// sortedToRepeat returns the elements, those before the first repeated one sorted.
+// One must be repeated.
+func sortedToRepeat(elems []string) []string {
 	seen := make(map[string]bool, len(elems))
 	repeat := slices.IndexFunc(elems, func(e string) bool {
 		twice := seen[e]

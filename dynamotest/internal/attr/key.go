@@ -52,6 +52,7 @@ const (
 	classPositive
 )
 
+// appendNumber appends a number in the format of AppendKey.
 func appendNumber(dst []byte, canonical string) []byte {
 	d := split(canonical)
 	if d.digits == "" {
@@ -67,6 +68,7 @@ func appendNumber(dst []byte, canonical string) []byte {
 	start := len(dst)
 	dst = append(dst, byte(d.exp-minExp)) // 0 … 255: the range of exponents fits exactly
 
+	// A pair of digits is written as 1 to 100, so that the 0 at the end sorts before all.
 	for i := 0; i < len(d.digits); i += 2 {
 		pair := (d.digits[i] - '0') * 10
 		if i+1 < len(d.digits) {
@@ -76,7 +78,7 @@ func appendNumber(dst []byte, canonical string) []byte {
 	}
 
 	dst = append(dst, 0)
-	if d.neg {
+	if d.neg { // the greater its magnitude, the less it is
 		for i := start; i < len(dst); i++ {
 			dst[i] = ^dst[i]
 		}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func (t *Table) addedIndex(def *api.Index, attributes []api.AttributeDefinition,
 	}
 
 	if global >= maxGlobal {
-		return Index{}, &api.Error{Code: api.LimitExceeded, Message: "GlobalSecondaryIndex count exceeds the per-table limit of 20"}
+		return Index{}, &api.Error{Code: api.LimitExceeded, Message: fmt.Sprintf("GlobalSecondaryIndex count exceeds the per-table limit of %d", maxGlobal)}
 	}
 	return t.newIndex(def, attributes, false), nil
 }

@@ -215,12 +215,13 @@ func (p *pager) start() (string, *api.Error) {
 }
 
 // within returns the entries with from ≤ key < to, without those up to start
-// in the direction of reading.
+// in the direction of reading. An empty start leaves out none. Forward, an empty to is
+// the end.
 func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *record] {
 	return func(yield func(string, *record) bool) {
 		if forward {
 			if start != "" {
-				from = start + "\x00" // no key is a prefix of another: this is the next string after start
+				from = start + "\x00" // the next string after start
 			}
 			for key, rec := range p.data.Ascend(from) {
 				if to != "" && key >= to || !yield(key, rec) {

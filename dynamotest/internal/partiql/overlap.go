@@ -11,9 +11,9 @@ import (
 // A branch is one of several conditions joined by OR, each of which pins
 // partitions.
 type branch struct {
-	parts   []expr.KeyTerms
-	ranges  []expr.KeyTerm // its conditions on the sort key
-	filters bool           // it has a condition on the key that is not a key condition
+	partitions []expr.KeyTerms
+	ranges     []expr.KeyTerm // its conditions on the sort key
+	filters    bool           // it has a condition on the key that is not a key condition
 }
 
 // branchesOf returns the branches of alternatives, each joined by AND with the
@@ -23,7 +23,7 @@ func branchesOf(alternatives, others []term, hash, sort string) []branch {
 	for i := range alternatives {
 		terms := slices.Concat(conjuncts(&alternatives[i]), others)
 		b := &all[i]
-		if b.parts, _ = pin(terms, hash, sort); b.parts == nil {
+		if b.partitions, _ = pin(terms, hash, sort); b.partitions == nil {
 			return nil
 		}
 		for j := range terms {
@@ -58,8 +58,8 @@ func (t *term) heads() []string {
 
 // overlapping reports whether the sort keys of two branches overlap. DynamoDB
 // refuses that, because it would query one item twice. A branch without a condition
-// on the sort key matches all of them. If a branch filters by the key, DynamoDB
-// scans, and nothing overlaps.
+// on the sort key overlaps one that has a condition, but not another without. If a
+// branch filters by the key, DynamoDB scans, and nothing overlaps.
 func overlapping(branches []branch) bool {
 	if slices.ContainsFunc(branches, func(b branch) bool { return b.filters }) {
 		return false
@@ -74,11 +74,13 @@ func overlapping(branches []branch) bool {
 	return false
 }
 
+// overlaps reports whether both branches read one partition, and a sort key may meet
+// the conditions of both. DynamoDB allows two branches without such a condition.
 func (b *branch) overlaps(c *branch) bool {
 	if len(b.ranges)+len(c.ranges) == 0 {
 		return false
 	}
-	if !slices.ContainsFunc(b.parts, func(p expr.KeyTerms) bool { return c.holds(p) }) {
+	if !slices.ContainsFunc(b.partitions, func(p expr.KeyTerms) bool { return c.holds(p) }) {
 		return false
 	}
 	for _, k := range b.ranges {
@@ -91,7 +93,7 @@ func (b *branch) overlaps(c *branch) bool {
 
 // holds reports whether the partition of p is one of b's.
 func (b *branch) holds(p expr.KeyTerms) bool {
-	return slices.ContainsFunc(b.parts, func(q expr.KeyTerms) bool {
+	return slices.ContainsFunc(b.partitions, func(q expr.KeyTerms) bool {
 		return p[0].Value.Equal(q[0].Value)
 	})
 }

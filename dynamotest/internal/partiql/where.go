@@ -138,7 +138,7 @@ func (w *Where) Partitions(hash, sort string) (Partitions, error) {
 
 		var all []expr.KeyTerms
 		for _, b := range branches {
-			for _, part := range b.parts {
+			for _, part := range b.partitions {
 				all = addPartition(all, part)
 			}
 		}
