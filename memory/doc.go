@@ -7,6 +7,8 @@
 //	n, err := mem.ThisWeek(ctx, memory.ThisWeek{Scope: warehouse, Name: "stocktaking", Of: askedAt})
 //	all, err := mem.TallyWeek(ctx, warehouse, askedAt) // what, by whom, how often
 //
+// A Memory has one time zone, and costs nothing to make: use one for each zone.
+//
 // # Guarantees
 //
 //   - An answer never includes an activity of another scope or of another name,

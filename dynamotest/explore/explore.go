@@ -20,8 +20,9 @@ type Config struct {
 	// state. Its settings, faults and clock do not count.
 	Server *dynamotest.Server
 
-	// Start is the time at which each schedule begins. Defaults to noon in UTC on 10
-	// March 2026.
+	// Start is the time at which each schedule begins, whatever the clock of the seeded
+	// server shows: make seeded events, leases and TTLs of times near it. Defaults to noon
+	// in UTC on 10 March 2026.
 	Start time.Time
 
 	// Faults are what may go wrong. By default, nothing does.
