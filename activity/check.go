@@ -44,8 +44,7 @@ func (s *Store) check(a Activity) error {
 	return nil
 }
 
-// checkIndexed refuses what cannot be in the keys of the indexes. All times that can
-// be recorded have as many digits.
+// checkIndexed refuses what cannot be in the keys of the indexes.
 func (s *Store) checkIndexed(a Activity) error {
 	if err := s.checkActor(a.Actor); err != nil {
 		return err
@@ -56,6 +55,7 @@ func (s *Store) checkIndexed(a Activity) error {
 	if err := check.PartitionKey(pkg, "Scope and Actor", check.Join(a.Scope, a.Actor)); err != nil {
 		return err
 	}
+	// All times that can be recorded have as many digits as maxMillis.
 	return check.SortKey(pkg, "Name", nameTime(a.Name, maxMillis))
 }
 

@@ -200,7 +200,7 @@ func showsNothing(r rune) bool {
 		r >= '\u2060' && r <= '\u206f',         // word joiner, invisible operators, isolates
 		r >= '\ufe00' && r <= '\ufe0f',         // variation selectors
 		r == '\ufeff',                          // byte order mark
-		r >= '\U000E0000' && r <= '\U000E007F', // tags that spell no flag
+		r >= '\U000E0000' && r <= '\U000E007F', // tags; strip keeps those that spell a flag
 		r >= '\U000E0100' && r <= '\U000E01EF': // variation selectors of ideographs
 		return true
 	}

@@ -97,7 +97,7 @@ func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput,
 	more := a.To - a.From
 	in := s.record(w, adjustUpdate, adjustCondition)
 	values := in.ExpressionAttributeValues
-	values[":held"], values[":more"] = item.S(start(held, w.from)), item.N(more)
+	values[":held"], values[":more"] = item.S(entryStart(held, w.from)), item.N(more)
 	switch {
 	case more > a.Cap: // more is more than 0
 		*in.ConditionExpression = noRoomCondition

@@ -59,9 +59,9 @@ func (e entry) String() string {
 	return string(e.state) + strconv.FormatInt(e.weight, 10) + "~" + e.nonce
 }
 
-// start is an entry up to its nonce: the beginning of every call's entry with this
+// entryStart is an entry up to its nonce: the beginning of every call's entry with this
 // state and weight.
-func start(st state, weight int64) string {
+func entryStart(st state, weight int64) string {
 	return string(st) + strconv.FormatInt(weight, 10) + "~"
 }
 

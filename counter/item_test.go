@@ -36,8 +36,8 @@ func FuzzParseEntry(f *testing.F) {
 		for _, other := range []state{held, settled, refunded} {
 			for _, w := range []int64{e.weight, e.weight + 1, e.weight * 10, e.weight / 10} {
 				same := other == e.state && w == e.weight
-				if begins := strings.HasPrefix(text, start(other, w)); begins != same {
-					t.Errorf("%q begins with %q: %v", text, start(other, w), begins)
+				if begins := strings.HasPrefix(text, entryStart(other, w)); begins != same {
+					t.Errorf("%q begins with %q: %v", text, entryStart(other, w), begins)
 				}
 			}
 		}

@@ -118,8 +118,8 @@ func (s *Store) refunding(op string, r Refund) (keyed, *dynamodb.UpdateItemInput
 	}
 	w.entry.state = refunded
 	in := s.record(w, refundUpdate, refundCondition)
-	in.ExpressionAttributeValues[":held"] = item.S(start(held, w.entry.weight))
-	in.ExpressionAttributeValues[":settled"] = item.S(start(settled, w.entry.weight))
+	in.ExpressionAttributeValues[":held"] = item.S(entryStart(held, w.entry.weight))
+	in.ExpressionAttributeValues[":settled"] = item.S(entryStart(settled, w.entry.weight))
 	in.ExpressionAttributeValues[":weight"] = item.N(w.entry.weight)
 	in.ExpressionAttributeValues[":back"] = item.N(-w.entry.weight)
 	return w, in, nil

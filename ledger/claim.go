@@ -185,6 +185,9 @@ func (s *Store) claimUpTo(ctx context.Context, req Request, attempts int64) (*Cl
 	return s.await(ctx, b, req.WaitUpTo)
 }
 
+// uncounted is how many attempts a claim that is abandoned takes back: its own.
+const uncounted = 1
+
 // claim asks for the key once: in one request, or more if the row expires or
 // changes between them.
 func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
@@ -195,12 +198,13 @@ func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 		switch {
 		case err != nil:
 			if ctx.Err() != nil {
-				s.abandon(ctx, b.key, b.nonce, b.life, 1)
+				s.abandon(ctx, b.key, b.nonce, b.life, uncounted)
 			}
 			return nil, err
-		case !refused || stands.claim == b.nonce && stands.State == Claimed: // or an earlier try of this call
-			if err := ctx.Err(); err != nil { // no work may begin under it
-				s.abandon(ctx, b.key, b.nonce, b.life, 1)
+		case !refused || stands.claim == b.nonce && stands.State == Claimed:
+			// This request was granted, or an earlier try of it, whose reply was lost.
+			if err := ctx.Err(); err != nil { // no work may begin under a context that has ended
+				s.abandon(ctx, b.key, b.nonce, b.life, uncounted)
 				return nil, ddb.Wrap(pkg, "Claim", s.table, err)
 			}
 			return s.granted(stands, b.terms), nil
@@ -210,7 +214,7 @@ func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 			if err := s.verdict(stands, b, now); err != nil {
 				return nil, err
 			}
-			build = s.claimInput // expired at the first request; deleted, or revived and given up, at the second
+			build = s.claimInput // the row that had expired is gone, or is free by now: begin again
 		}
 	}
 

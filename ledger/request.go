@@ -112,7 +112,8 @@ func (c *Config) checkTerms(t terms, lease, blame string) error {
 	return check.TTL(pkg, blame, c.Now().Add(t.life).Add(grace))
 }
 
-// readFirst returns the outcome of a key that has one.
+// readFirst returns the outcome of a key that has one, as an error, and nil if the key
+// must be claimed. The claim itself finds what an old read misses, and another fingerprint.
 func (s *Store) readFirst(ctx context.Context, b bid) error {
 	r, live, err := s.get(ctx, b.key, aws.Bool(false))
 	if err != nil {

@@ -137,13 +137,15 @@ func notWritten() error {
 	return event.BadInput(pkg, "work", "returned actions after it had completed or failed its claim: the actions were not written")
 }
 
-// commit sends the result and the items in one transaction. An action that was
-// refused is an [*ItemError], and an earlier transaction that came late, with
-// another result, a [*DoneError].
+// commit sends the result and the items in one transaction. If an action was refused,
+// the error is an [*ItemError]. If the claim is done with another result, the error is a
+// [*DoneError]: an earlier transaction came late, or the work completed the claim itself.
 func (c *Claim) commit(ctx context.Context, result string, items []types.TransactWriteItem) error {
+	// The work is done: its result is sent even if the caller has gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	if c.remaining() < c.span/renewalsPerLease {
+		// After any other error, the condition of the completion decides.
 		if err := c.Renew(ctx); errors.Is(err, ErrLeaseLost) {
 			return err
 		}
@@ -162,8 +164,7 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 		c.setSettled()
 		return nil
 	case !cancelled || len(reasons) != len(in.TransactItems):
-		// The table that does not exist, or may not be written, can be another
-		// one.
+		// It may be about a table of the work's actions, and not the claim's.
 		return fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
 		return c.standing(c.store.names.Read(reasons[0].Item), result)
@@ -210,13 +211,15 @@ func (c *Claim) byWork(result string) {
 	c.own = append(c.own, result)
 }
 
-// standing judges the row that refused the completion, and with it the last transaction:
-// with this result, an earlier one came late, or the work itself completed the claim.
+// standing says what the row that refused the completion means. If it has this result,
+// author says whose it is: that of an earlier transaction that came late, or the work's
+// own. If it has another result, the error is a [*DoneError].
 func (c *Claim) standing(old ddb.Item, result string) error {
 	err := c.judge("DoTx", old, completedWith(result))
 	if err == nil {
 		err = c.author(result, c.sent[:len(c.sent)-1])
 	}
+	// A transaction only completes the claim, so the work has ended it otherwise.
 	if _, failed := errors.AsType[*PermanentError](err); failed || errors.Is(err, errGivenUp) || errors.Is(err, ErrResultDiffers) {
 		return notWritten()
 	}

@@ -77,22 +77,27 @@ func TestTakenElsewhere(t *testing.T) {
 	want(t, "requests", cost.Requests, 1)
 }
 
-// A row that refuses for want of room refuses, also if room comes back while the reply is
-// on its way: a call does not chase turns that others take.
+// If room comes back while a refusal is on its way, the call asks once more, and not
+// again: it does not chase turns that others take.
 func TestRoomThatComesBackMeanwhile(t *testing.T) {
 	t.Parallel()
-	e := open(t, limit.Config{})
-	other := e.other(t)
-	a := ask(1)
-	a.Limits[0].Burst = 1
-	e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 1, Do: dynamotest.Before(func() { want(t, "another", take(t, other, a).OK, true) })})
-	e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 1, Do: dynamotest.After(func() { e.now = e.now.Add(150 * time.Millisecond) })})
-	cost := e.db.Meter(func() {
-		g := take(t, e.Store, a)
-		want(t, "granted", g.OK, false)
-		want(t, "soon", g.RetryAfter > 0 && g.RetryAfter < 100*time.Millisecond, true)
-	})
-	want(t, "requests", cost.Requests, 2)
+	for turns, granted := range []bool{true, true, false} { // that another takes before the call's request
+		e := open(t, limit.Config{})
+		other := e.other(t)
+		a := ask(1)
+		a.Limits[0].Burst = 1
+		for turn := range turns {
+			nth := 2*turn + 1 // the other's requests count, too
+			e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: nth, Do: dynamotest.Before(func() { want(t, "another", take(t, other, a).OK, true) })})
+			e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: nth, Do: dynamotest.After(func() { e.now = e.now.Add(150 * time.Millisecond) })})
+		}
+		cost := e.db.Meter(func() {
+			g := take(t, e.Store, a)
+			want(t, "granted", g.OK, granted)
+			want(t, "soon", granted || g.RetryAfter > 0 && g.RetryAfter < 100*time.Millisecond, true)
+		})
+		want(t, "requests", cost.Requests, min(2*turns+1, 4))
+	}
 }
 
 // After a refusal by the row, one request asks for all. Until its reply, the others are

@@ -40,14 +40,14 @@ const (
 	ifSeen = " AND #t? = :seen?"
 )
 
-// register is how many writes a row remembers, in l0 to l15, the latest first.
-const register = 16
+// registerSize is how many writes a row remembers, in l0 to l15, the latest first.
+const registerSize = 16
 
 // attributes are what Config.Names can name, the register's first. An entry is pushed
 // into the register by shift, whose right sides read the row as it was before; with
 // unknown the row knows nothing of an event, and with isTaken it has a take.
 var attributes, shift, unknown, isTaken = func() (all []string, shift, unknown, isTaken string) {
-	for i := range register {
+	for i := range registerSize {
 		l := "#l" + strconv.Itoa(i)
 		all, unknown, isTaken = append(all, l[1:]), unknown+" AND NOT begins_with("+l+", :event)", isTaken+" OR "+l+" = :taken"
 		if i > 0 {
@@ -58,9 +58,10 @@ var attributes, shift, unknown, isTaken = func() (all []string, shift, unknown, 
 }()
 
 // entryOf returns the latest entry of the call's event in the row, "" if there is none.
+// An entry goes on after its event.
 func (c *call) entryOf(row ddb.Item) string {
 	ev := c.Event.String()
-	for _, l := range attributes[:register] {
+	for _, l := range attributes[:registerSize] {
 		if text := item.Text(row, l); strings.HasPrefix(text, ev) && len(text) > len(ev) {
 			return text
 		}

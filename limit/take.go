@@ -181,7 +181,7 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 	}
 
 	var after []int64 // of the row, nil without a reply
-	denied, own := false, c.Event.IsZero()
+	denied, own, full, again := false, c.Event.IsZero(), false, false
 	defer func() { s.memory.leave(c, after, denied) }()
 
 	if own {
@@ -210,9 +210,11 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 			return g, nil
 		}
 
-		full := !c.grant(times).OK     // by the clock of the request
-		c.now = s.cfg.Now().UnixNano() // each request takes the clock anew
-		if g = c.grant(times); full || !g.OK {
+		// If room comes back while the reply is on its way, one more request asks for it.
+		// More would chase turns that others take.
+		full, again = !c.grant(times).OK, full // by the clock of the request
+		c.now = s.cfg.Now().UnixNano()         // each request takes the clock anew
+		if g = c.grant(times); full && again || !g.OK {
 			denied = true
 			g.OK, g.RetryAfter = false, max(g.RetryAfter, 1)
 			return g, nil

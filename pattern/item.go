@@ -57,7 +57,7 @@ func checkRow(scope, actor, name string) error {
 func decode(row ddb.Item) (Habit, error) {
 	f := record.Read(row)
 	h := Habit{Name: f.Text(attrSK), Total: f.Int(attrTotal), LastSeen: f.Time(attrLastSeen)}
-	f.Time(attrUpdatedAt) // what is damaged shows before a write replaces it
+	f.Time(attrUpdatedAt) // for its error alone: no write may replace a damaged time unseen
 
 	err := cmp.Or(
 		readCounts(h.ByDay[:], row, attrDays, func(day int) string { return dayNames[day] }),

@@ -178,7 +178,8 @@ func (i *ApplyItem) exactOutcome(reasons []types.CancellationReason) (event.Outc
 	return 0, refusal(row, i.asked.Next, i.asked.Add, i.asked.AtLeast)
 }
 
-// answerOf is the answer to an event whose row stands, to the call with the nonce.
+// answerOf answers the call with the nonce for an event whose row exists. If the row has
+// that nonce, an earlier try of the same call wrote it.
 func answerOf(row Item, nonce string, add map[string]int64) answer {
 	if err := differs(row, add); err != nil {
 		return answer{err: err}

@@ -106,16 +106,17 @@ func added(sums map[string]int64) types.AttributeValue {
 }
 
 // differs returns an error if the event's row says that the event added something
-// else. Next gives no sums to compare.
+// else. Next stores no sums in the row, and a call with Next gives none: then there is
+// nothing to compare.
 func differs(row Item, sums map[string]int64) error {
-	stands, ok := row[attrAdd].(*types.AttributeValueMemberM)
+	kept, ok := row[attrAdd].(*types.AttributeValueMemberM)
 	if !ok || sums == nil {
 		return nil
 	}
 
-	recorded := make(map[string]int64, len(stands.Value))
-	for attribute := range stands.Value {
-		n, err := item.Int(stands.Value, attribute)
+	recorded := make(map[string]int64, len(kept.Value))
+	for attribute := range kept.Value {
+		n, err := item.Int(kept.Value, attribute)
 		if err != nil {
 			return err
 		}

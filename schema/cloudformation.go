@@ -121,7 +121,8 @@ func (t Table) properties() map[string]any {
 	return properties
 }
 
-// keyJSON writes a key. The caller names what an element has.
+// keyJSON writes a key. attribute and kind are the names of an element's two members,
+// which CloudFormation and Terraform spell differently.
 func keyJSON(key []types.KeySchemaElement, attribute, kind string) []any {
 	var elements []any
 	for _, element := range key {
@@ -130,7 +131,8 @@ func keyJSON(key []types.KeySchemaElement, attribute, kind string) []any {
 	return elements
 }
 
-// definitionsJSON writes attributes. The caller names what one has.
+// definitionsJSON writes the definitions of attributes, with these names of a
+// definition's two members.
 func definitionsJSON(definitions []types.AttributeDefinition, name, kind string) []any {
 	var attributes []any
 	for _, a := range definitions {

@@ -172,7 +172,8 @@ func DescribePolicy(tables ...Table) (PolicyDocument, error) {
 	return doc, nil
 }
 
-func policy(stores []Store, of func(Actions) map[string]Grants) (PolicyDocument, error) {
+// policy is the policy for the calls of the stores that callsOf picks.
+func policy(stores []Store, callsOf func(Actions) map[string]Grants) (PolicyDocument, error) {
 	tables := make([]Table, len(stores))
 	on := map[ARN][]string{} // the actions, by resource
 	for i, store := range stores {
@@ -185,14 +186,15 @@ func policy(stores []Store, of func(Actions) map[string]Grants) (PolicyDocument,
 			return PolicyDocument{}, err
 		}
 
-		for _, grants := range of(store.Actions()) {
+		for _, grants := range callsOf(store.Actions()) {
 			for index, actions := range grants {
 				resource := tables[i].arn(index)
-				on[resource] = append(on[resource], actions...)
+				on[resource] = append(on[resource], actions...) // in any order: allow sorts them
 			}
 		}
 	}
 
+	// Only for its error: stores that share a table must agree on it.
 	if _, err := Merge(tables...); err != nil {
 		return PolicyDocument{}, err
 	}

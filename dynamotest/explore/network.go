@@ -89,7 +89,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 	w.mu.Lock()
 	if p.dead || w.done {
 		w.mu.Unlock()
-		w.stop()
+		w.endGoroutine()
 	}
 
 	q.born = w.now()
@@ -101,7 +101,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 	case a := <-q.answered:
 		return a, nil
 	case <-w.over:
-		w.stop()
+		w.endGoroutine()
 	case <-ctx.Done():
 	}
 
@@ -118,7 +118,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 
 	w.mu.Unlock()
 	if dead {
-		w.stop()
+		w.endGoroutine()
 	}
 
 	if !open {
@@ -127,8 +127,8 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 	return answer{}, ctx.Err()
 }
 
-// stop ends the goroutine when the schedule is over.
-func (w *world) stop() {
+// endGoroutine waits until the schedule is over, and ends the calling goroutine.
+func (w *world) endGoroutine() {
 	<-w.over
 	runtime.Goexit()
 }

@@ -71,13 +71,14 @@ func (p *Process) Now() time.Time {
 	return now.Add(p.caller.offset)
 }
 
-// mustLive stops the goroutine of a process that has died.
+// mustLive returns only in a process that lives. If it is dead, or the schedule is over,
+// its goroutine waits for the end of the schedule and ends.
 func (p *Process) mustLive() {
 	p.w.mu.Lock()
-	dead := p.dead || p.w.done
+	gone := p.dead || p.w.done
 	p.w.mu.Unlock()
-	if dead {
-		p.w.stop()
+	if gone {
+		p.w.endGoroutine()
 	}
 }
 

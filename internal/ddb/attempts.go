@@ -35,13 +35,13 @@ func (a *Attempts) Watch(o *dynamodb.Options) {
 	})
 }
 
-// attempt wraps the sending of a finished request and the reading of its reply.
-// A failure before that, such as a missing endpoint or missing credentials,
-// never gets here.
+// attempt wraps the sending of a finished request and the reading of its reply, and notes
+// an attempt that may have written, or has. A failure before that, such as a missing
+// endpoint or missing credentials, never gets here.
 func (a *Attempts) attempt(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error,
 ) {
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil { // nothing is sent, which the HTTP client's error would not tell
 		return middleware.DeserializeOutput{}, middleware.Metadata{}, &smithy.CanceledError{Err: err}
 	}
 	out, metadata, err := next.HandleDeserialize(ctx, in)

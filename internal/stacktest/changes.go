@@ -83,8 +83,9 @@ func Changes(properties map[string]any) []Change {
 	return all
 }
 
-// defineAsUsed makes the definitions of attributes fit the keys, because
-// DynamoDB accepts no others.
+// defineAsUsed makes the definitions of attributes fit the keys of a changed table,
+// because DynamoDB accepts no others. A name that the change made has no definition yet,
+// and becomes a string.
 func defineAsUsed(properties map[string]any) {
 	kinds, used := map[any]any{}, map[any]bool{}
 	for _, d := range properties["AttributeDefinitions"].([]any) {
@@ -102,7 +103,7 @@ func defineAsUsed(properties map[string]any) {
 		key, _ := holder.(map[string]any)["KeySchema"].([]any)
 		for _, element := range key {
 			name, ok := element.(map[string]any)["AttributeName"]
-			if !ok || used[name] {
+			if !ok || used[name] { // no name if the change left it out
 				continue
 			}
 			used[name] = true

@@ -178,8 +178,9 @@ var olderParameters = []string{
 	expr.AttributesToGet, expr.AttributeUpdates, expr.QueryFilter, expr.ScanFilter, expr.Expected, "ConditionalOperator", expr.KeyConditions,
 }
 
-// translate makes the trees of the parameters, or finds their error.
+// translate makes the trees of the parameters, or sets Err to what is wrong with them.
 func (o *Older) translate() {
+	// Messages list each name once, in an order of their own.
 	slices.SortFunc(o.Given, func(a, b string) int { return slices.Index(olderParameters, a) - slices.Index(olderParameters, b) })
 	o.Given = slices.Compact(o.Given)
 	err := o.complete()

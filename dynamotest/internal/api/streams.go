@@ -46,9 +46,9 @@ func (l *ListStreams) check(c *checker) {
 	if l.TableName.Set {
 		c.tableName("tableName", l.TableName)
 	}
-	c.streamARN("exclusiveStartStreamArn", l.Start)
+	c.arnLength("exclusiveStartStreamArn", l.Start)
 	c.streamsLimit(l.Limit)
-	c.wellFormed(l.Start)
+	c.wellFormed(l.Start) // last: only if nothing else is wrong
 }
 
 // streamsLimit checks the limit for the streams, or the shards of a stream, on
@@ -98,7 +98,7 @@ func (d *DescribeStream) field(r *jsonx.Reader, member string) {
 
 func (d *DescribeStream) check(c *checker) {
 	c.require("streamArn", d.Stream.Set)
-	c.streamARN("streamArn", d.Stream)
+	c.arnLength("streamArn", d.Stream)
 	c.shardID("exclusiveStartShardId", d.StartShard)
 	if d.Filtered {
 		c.require("shardFilter.type", d.FilterType.Set)
@@ -153,7 +153,7 @@ func (g *GetShardIterator) check(c *checker) {
 		c.require(m.name, m.value.Set)
 	}
 
-	c.streamARN("streamArn", g.Stream)
+	c.arnLength("streamArn", g.Stream)
 	c.shardID("shardId", g.Shard)
 	c.enum("shardIteratorType", g.Type, TrimHorizon, Latest, AtSequence, AfterSequence)
 
@@ -173,14 +173,14 @@ func (g *GetShardIterator) check(c *checker) {
 	}
 }
 
-func (c *checker) streamARN(member string, arn Opt[string]) {
+func (c *checker) arnLength(member string, arn Opt[string]) {
 	if arn.Set {
 		c.length(member, arn.Value, len(arn.Value), minARN, maxARN)
 	}
 }
 
-// wellFormed refuses a text that is not the ARN of a stream. The stream need not
-// exist.
+// wellFormed refuses a text that is not the ARN of a stream, if nothing else is wrong. The
+// stream need not exist.
 func (c *checker) wellFormed(arn Opt[string]) {
 	if !arn.Set || !c.ok() {
 		return

@@ -77,6 +77,7 @@ const (
 	ofName
 )
 
+// emptySet is the text of the error of an empty set, with the mistakes that DynamoDB makes.
 func emptySet(kind Kind) string {
 	switch kind {
 	case SS:

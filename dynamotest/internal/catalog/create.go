@@ -316,6 +316,8 @@ func checkUnused(req *api.CreateTable) *api.Error {
 		}
 	}
 
+	// Each attribute is defined once, and those of all keys are, as was checked before. So
+	// equal numbers mean that all are used.
 	switch {
 	case len(used) == len(req.Attributes):
 		return nil

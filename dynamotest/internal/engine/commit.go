@@ -49,7 +49,7 @@ func (e *Engine) logChanges(at time.Time, changes []*change) {
 		return
 	}
 
-	total, expired := int64(0), false
+	added, expired := int64(0), false
 	pieces := make([][]byte, 0, 2*len(changes)+1)
 	before := append(journal.AppendStart(nil, at), `,"Changes":[`...)
 
@@ -59,7 +59,7 @@ func (e *Engine) logChanges(at time.Time, changes []*change) {
 		}
 		pieces = append(pieces, before, c.encoded)
 		before = []byte(",")
-		total += weight(c.new)
+		added += weight(c.new) // what the journal compares with the present state
 		expired = expired || c.expired
 	}
 
@@ -68,7 +68,7 @@ func (e *Engine) logChanges(at time.Time, changes []*change) {
 		end = `],"Expired":true` + journal.EntryEnd
 	}
 
-	e.journal.Append(total, append(pieces, []byte(end))...)
+	e.journal.Append(added, append(pieces, []byte(end))...)
 }
 
 // logRequest appends a request that changed a table as a whole.

@@ -190,8 +190,8 @@ func (e *Engine) settled(op *operation, call *Call, req api.Request) (reply, *ap
 }
 
 // unsettled returns the error of a request that may not be safe in the data
-// file. An internal error may pass, so clients repeat the request. A closed
-// server stays closed, so clients do not repeat after its error.
+// file. If the file cannot be written, the request may have taken effect, so the error is
+// an internal one. Of a server that is closed it is the client's: clients do not repeat.
 func unsettled(err error) *api.Error {
 	if errors.Is(err, journal.ErrClosed) {
 		return &api.Error{Code: api.ServerClosed, Message: "dynamotest: the server is closed"}

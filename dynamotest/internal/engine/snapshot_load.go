@@ -330,14 +330,15 @@ func (l *lineReader) result() (*dumped, error) {
 	return &l.dumped, nil
 }
 
-// logLoaded appends a table that was loaded as a whole, with the time.
-func (e *Engine) logLoaded(t *table, at time.Time) {
+// logLoaded appends a table that was loaded as a whole. The table and its stream have the
+// times of their creation, and the items that of the load.
+func (e *Engine) logLoaded(t *table, loaded time.Time) {
 	if e.journal == nil {
 		return
 	}
 	e.journal.Append(t.weight(), journal.AppendEntry(nil, t.def.Created, t.writeState))
 	for key, rec := range t.items.Ascend("") {
-		e.logChanges(at, []*change{{table: t, key: key, new: rec}})
+		e.logChanges(loaded, []*change{{table: t, key: key, new: rec}})
 	}
 	if t.stream.Open() {
 		e.journal.Append(0, journal.AppendEntry(nil, t.stream.Created, func(w *api.Writer) { t.stream.Write(w, true) }))

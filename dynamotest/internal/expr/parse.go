@@ -218,6 +218,8 @@ func (p *parser) path(keywords []string) path {
 	return out
 }
 
+// name reads one name of a path: a #name or a word. A keyword of the present expression is
+// a syntax error. A reserved word is read on, and its error noted.
 func (p *parser) name(keywords []string) step {
 	t := p.peek()
 	word := p.text(t)
@@ -233,7 +235,7 @@ func (p *parser) name(keywords []string) step {
 	p.pos++
 	if isReserved(word) {
 		r := rankReserved
-		if p.clause == UpdateExpression {
+		if p.clause == UpdateExpression { // which DynamoDB checks earlier
 			r = rankReservedInUpdate
 		}
 		p.note(r, msgReserved(word))

@@ -92,6 +92,8 @@ type hint struct {
 	text string // about the first table that does not fit
 }
 
+// note takes what is wrong with the fault for one table, or "" if the table fits. Of
+// several texts it keeps the first.
 func (h *hint) note(wrong string) {
 	switch {
 	case wrong == "":

@@ -92,8 +92,9 @@ func (d osDisk) Create(path string, like File) (File, error) {
 	return osFile{file}, nil
 }
 
-// permit gives a file its permissions, regardless of the process's mask. A file
-// system that cannot set them has the same permissions for all files.
+// permit gives a file these permissions, regardless of the process's mask. It changes
+// only those that differ: a file system that cannot set permissions refuses Chmod, but
+// has the same ones for all files.
 func permit(file *os.File, mode fs.FileMode) error {
 	info, err := file.Stat()
 	if err != nil || info.Mode().Perm() == mode {

@@ -191,6 +191,7 @@ func (t *translator) where(s *Statement, c *clauses) {
 	s.where = &w
 }
 
+// change converts the clauses of an UPDATE or a DELETE.
 func (t *translator) change(s *Statement, c *clauses) {
 	t.where(s, c)
 	for _, a := range c.actions {

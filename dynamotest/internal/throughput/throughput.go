@@ -182,14 +182,15 @@ func (l *Limits) refuse(group []Demand, now time.Time) *api.Error {
 // partition, and its pool. Either may be nil.
 func (l *Limits) buckets(d *Demand, now time.Time) (out [2]*bucket) {
 	if d.Hash != nil {
-		out[0] = l.bucket(d, now)
+		out[0] = l.partitionBucket(d, now)
 	}
 	out[1] = l.pool(d, d.Table.Created, now)
 	return out
 }
 
-// bucket returns the bucket of a demand, filled up to now.
-func (l *Limits) bucket(d *Demand, now time.Time) *bucket {
+// partitionBucket returns the bucket of a demand's partition, filled up to now. A new one
+// is full.
+func (l *Limits) partitionBucket(d *Demand, now time.Time) *bucket {
 	at := d.place()
 	at.partition = string(keys.Partition(d.Hash))
 	b := l.partitions[at]
@@ -198,7 +199,10 @@ func (l *Limits) bucket(d *Demand, now time.Time) *bucket {
 		for i, v := range d.Hash {
 			texts[i] = v.Str()
 		}
-		b = &bucket{limit: &l.partition, left: l.partition.rate, filled: now, load: Load{Table: at.table, Index: at.index, Partition: strings.Join(texts, ",")}}
+		b = &bucket{
+			limit: &l.partition, left: l.partition.rate, filled: now,
+			load: Load{Table: at.table, Index: at.index, Partition: strings.Join(texts, ",")}, // for people to read
+		}
 		l.partitions[at] = b
 	}
 

@@ -42,7 +42,8 @@ func decoded(body []byte, encoding string) ([]byte, error) {
 		return nil, err
 	}
 
-	// A longer result is refused like any body that is too long.
+	// One byte more than MaxBody is enough: do refuses such a body as too long. What
+	// is left of in is then the rest of the body, and nothing after its end.
 	out, err := io.ReadAll(io.LimitReader(r, MaxBody+1))
 	if err == nil && len(out) <= MaxBody && in.Len() > 0 {
 		err = errTrailing
