@@ -346,8 +346,8 @@ func TestRenewalsAfterSlowAnswers(t *testing.T) {
 		lost  bool            // the context has ended by then
 		want  string
 	}{
-		"claim":         {[]time.Duration{45 * time.Second, 5 * time.Second}, 80 * time.Second, false, "[0s 52.5s 1m17.5s 1m20s]"},
-		"claim, lapsed": {[]time.Duration{70 * time.Second}, 100 * time.Second, true, "[0s 1m15s 1m35s 1m40s]"}, // kept from others
+		"claim":           {[]time.Duration{45 * time.Second, 5 * time.Second}, 80 * time.Second, false, "[0s 52.5s 1m17.5s 1m20s]"},
+		"renewal, lapsed": {[]time.Duration{0, 70 * time.Second}, 100 * time.Second, true, "[0s 20s 1m35s 1m40s]"}, // kept from others
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l, store := newLine(t)
@@ -372,6 +372,33 @@ func TestRenewalsAfterSlowAnswers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// No work begins when the lease is over before the claim is answered. Another may try at once.
+func TestAClaimThatIsAnsweredTooLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLine(t)
+		began := time.Now()
+		slow := 70 * time.Second
+		l.cutBy(func(context.Context) error {
+			time.Sleep(slow)
+			slow = 0
+			return nil
+		})
+		work := func(context.Context, *ledger.Claim) (int, error) { return 7, nil }
+		_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) {
+			t.Error("the work began")
+			return 0, nil
+		})
+		wantErr(t, "Do", err, ledger.ErrLeaseLost)
+		if got := l.since(began); got != "[0s 1m10s]" {
+			t.Errorf("updates at %s", got)
+		}
+		if got, err := ledger.Do(t.Context(), store, order, work); got.Value != 7 || err != nil {
+			t.Errorf("then %v, %v", got, err)
+		}
+	})
 }
 
 // What the work ended by itself, or was told has ended, needs no renewal, and cannot be

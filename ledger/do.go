@@ -101,8 +101,12 @@ func replay[T any](s *Store, op string, refusal error) (Result[T], error) {
 	return res, nil
 }
 
-// attend does the work under a heartbeat.
+// attend does the work under a heartbeat, unless the lease is over before it begins.
 func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Claim) (T, error)) (T, error) {
+	if c.remaining() <= 0 {
+		return *new(T), ErrLeaseLost
+	}
+
 	working, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	lose := func() {
