@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"runtime"
 	"slices"
@@ -113,6 +114,7 @@ func (w *world) send(ctx context.Context, q *request) (answer, error) {
 			w.later = append(w.later, late{q, faultLate})
 		}
 		p.caller.learn(w.now(), "gave up", q, answer{})
+		p.caller.gaveUp = p.caller.gaveUp || errors.Is(ctx.Err(), context.DeadlineExceeded)
 		w.wake()
 	}
 

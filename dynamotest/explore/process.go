@@ -29,7 +29,8 @@ type caller struct {
 	// answered, with the answers and the times.
 	heard hash
 
-	received int // deliveries, by [Handler]
+	received int  // deliveries, by [Handler]
+	gaveUp   bool // a request of the present one, at a deadline
 }
 
 // lives reports whether the caller has begun, and has still to return.

@@ -270,6 +270,19 @@ func TestReceives(t *testing.T) {
 	}
 }
 
+// A handler is not to blame if it gives up because no request is answered in time.
+func TestReceivesWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	explore.Handler(t, explore.Config{Server: seeded(t), Faults: explore.Faults{Deaths: 1}},
+		explore.Deliveries[string]{Messages: []string{"1"}, Twice: true, Receives: 2}, func(p *explore.Process) func(context.Context, string) error {
+			return func(ctx context.Context, order string) error {
+				ctx, cancel := context.WithTimeout(ctx, time.Second)
+				defer cancel()
+				return put(ctx, p, order, 1)
+			}
+		})
+}
+
 // A name of Once that no effect has would guard nothing, and callers that make no
 // request are told so.
 func TestNothingToJudge(t *testing.T) {
