@@ -18,8 +18,8 @@
 //	}
 //
 // If the table cannot be asked, Take returns an error after Config.Timeout, and this
-// handler is open: it lets the request through, up to the limit for each process. It is
-// closed with two lines more:
+// handler is open: it lets the request through, in each process up to the limit, or up to
+// Burst a second if that is more. It is closed with two lines more:
 //
 //	if err != nil {
 //		http.Error(w, "try again", http.StatusServiceUnavailable)
@@ -55,14 +55,14 @@
 // # Guarantees
 //
 //   - In any span of length d, the takes of a limit that stand are at most
-//     Burst + d·N/Per, and 2·S·N/Per if clocks are off by S, and what was given back in
-//     the span. That holds for any number of callers at once, lost replies, requests
+//     Burst + d·N/Per, and 2·S·N/Per if clocks are off by S (30 seconds at most), and what
+//     was given back in the span or, with Take.Wait, while they waited. That holds for any number of callers at once, lost replies, requests
 //     that arrive late or twice, and crashed callers. The algorithm is GCRA: it has no
 //     windows at whose edges twice as much passes.
 //   - A take of several limits takes of all or of none.
 //   - An event is taken once, and settled once, while fewer than 16 writes of its key
-//     have followed. A request that the SDK sends again, because a reply was lost, takes
-//     once.
+//     have followed and the row has not expired. That includes a request that the SDK
+//     sends again because a reply was lost.
 //   - RetryAfter of the row is exact: if nobody else takes it, there is room then, and
 //     not before. So is that of a refusal without a request, with the exceptions that
 //     Take names.
@@ -73,7 +73,8 @@
 //
 // Outside the promise:
 //
-//   - The row forgets an event after 16 later writes. Delivered again after that, it
+//   - The row forgets an event after 16 later writes, and all events when it expires:
+//     Burst, Config.MaxWait and an hour after its last write. Delivered again after that, it
 //     takes again: never above the limit, but twice. Settled after that, what was used
 //     beyond the estimate is not counted. For what has to happen once use counter.Take
 //     or the ledger.

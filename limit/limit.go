@@ -34,8 +34,8 @@ var (
 	ErrContended = errors.New("limit: other callers wrote the row first at every try")
 
 	// ErrForgotten is returned by Settle if the row does not know the take any more,
-	// because 16 later writes have pushed it out, or the take was never granted, or
-	// had other weights. Nothing changes: what was taken comes back with time, and what
+	// because 16 later writes have pushed it out, or the row has expired, or the take was
+	// never granted, or had other weights. Nothing changes: what was taken comes back with time, and what
 	// was used beyond it is not counted.
 	ErrForgotten = errors.New("limit: the row does not know the take, or not any more")
 

@@ -22,11 +22,10 @@ type memory struct {
 // slot is what is known of a key, and of its limits in the order of their names.
 type slot struct {
 	limits []known
-	at     int64 // when the last request ended
+	at     int64 // the clock of the last request that ended
 
 	spared int   // calls that were refused without a request since then
-	denied bool  // by the row, last
-	pause  int64 // how much later than room comes back the next request is sent
+	pause  int64 // how much later than room comes back the next request is sent, and alone
 }
 
 // known is what is known of a limit.
@@ -70,8 +69,8 @@ func (m *memory) enter(c *call) (retry int64) {
 		if wait := c.room(i, t) - s.at; wait > 0 {
 			retry = max(retry, s.at+min(wait+s.pause, int64(denyFor))-c.now)
 		}
-		if s.denied && k.shadow > 0 { // one request asks for all
-			retry = max(retry, c.spans[i].unit)
+		if s.pause > 0 && k.shadow > 0 && c.Wait == 0 && c.now-s.at < 2*int64(denyFor) { // one request asks for all
+			retry = max(retry, min(c.spans[i].unit, int64(denyFor)))
 		}
 	}
 
@@ -104,7 +103,7 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	s := c.slot
+	s, others := c.slot, false
 	for i, of := range c.spans {
 		k := &s.limits[i]
 		k.shadow -= of.add
@@ -115,18 +114,19 @@ func (m *memory) leave(c *call, times []int64, denied bool) {
 		if k.t <= c.began && !denied {
 			k.busy = c.times[i] > c.now
 		}
+		others = others || times[i] > k.t
 		k.t = times[i]
 	}
 
-	// If many calls were refused without a request, and this one by the row, other
-	// processes take, too. If all of them asked when room comes back, all but one would
-	// be refused. Where calls are few, a pause would only lose turns.
-	if s.pause = 0; denied && s.spared >= dense {
+	// The row refused this call because other processes have taken. If all of them asked
+	// when room comes back, all but one would be refused. Where calls are few, a pause
+	// would only lose turns.
+	if s.pause = 0; denied && others && s.spared >= dense {
 		var b [1]byte
-		_, _ = io.ReadFull(m.random, b[:]) // without randomness there is no pause
-		s.pause = int64(b[0]) * int64(denyFor) / 256
+		_, _ = io.ReadFull(m.random, b[:]) // without randomness the pause is short
+		s.pause = (int64(b[0]) + 1) * int64(denyFor) / 256
 	}
-	s.at, s.spared, s.denied = max(s.at, c.now), 0, denied
+	s.at, s.spared = c.now, 0
 }
 
 // learn takes what a reply to something else than a take says.
@@ -137,5 +137,5 @@ func (m *memory) learn(c *call, times []int64) {
 	for i, t := range times {
 		s.limits[i].t = t
 	}
-	s.at = max(s.at, c.now)
+	s.at = c.now
 }

@@ -100,23 +100,50 @@ func TestRoomThatComesBackMeanwhile(t *testing.T) {
 	}
 }
 
-// After a refusal by the row, one request asks for all. Until its reply, the others are
-// refused.
+// Where others take and calls are many, one request asks for all after a refusal by the
+// row. Until its reply, the others are refused, but not those that wait, and not for long.
 func TestOneRequestAfterARefusal(t *testing.T) {
 	t.Parallel()
+	for name, test := range map[string]struct {
+		calls, pause int // refused without a request; milliseconds
+		asks         bool
+		nested       limit.Take
+	}{
+		"many calls": {8, 1000, false, ask(1)},
+		"who waits":  {8, 1000, true, ask(1, waiting(time.Second))},
+		"few calls":  {7, 1000, true, ask(1)},
+		"long ago":   {8, 2000, true, ask(1)},
+	} {
+		e := open(t, limit.Config{})
+		other := e.other(t)
+		want(t, "at first", granted(t, e.Store, 5, ask(1)), 5)
+		want(t, "without a request", granted(t, e.Store, test.calls, ask(1)), 0)
+		e.now = e.now.Add(100 * time.Millisecond)
+		want(t, "in another process", take(t, other, ask(1)).OK, true)
+		want(t, "none is left", take(t, e.Store, ask(1)).OK, false)
+		e.now = e.now.Add(time.Duration(test.pause) * time.Millisecond)
+		e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Nth: 1, Do: dynamotest.Before(func() {
+			g := take(t, e.Store, test.nested)
+			want(t, name+": meanwhile", g.OK, test.asks)
+			want(t, name+": again", g.RetryAfter, map[bool]time.Duration{false: 100 * time.Millisecond}[test.asks])
+			want(t, name+": remaining", len(g.Remaining), map[bool]int{true: 1}[test.asks])
+		})})
+		cost := e.db.Meter(func() { want(t, name+": then", take(t, e.Store, ask(1)).OK, true) })
+		want(t, name+": requests", cost.Requests >= 2, test.asks)
+	}
+}
+
+// A process that takes alone loses no turn, also if its memory is older than a second.
+func TestNoPauseAlone(t *testing.T) {
+	t.Parallel()
 	e := open(t, limit.Config{})
-	want(t, "in another process", granted(t, e.other(t), 6, ask(1)), 5)
-	want(t, "none is left", take(t, e.Store, ask(1)).OK, false)
-	e.now = e.now.Add(2 * time.Second)
-	e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.Before(func() {
-		g := take(t, e.Store, ask(1))
-		want(t, "meanwhile", g.OK, false)
-		want(t, "again", g.RetryAfter, 100*time.Millisecond)
-		want(t, "remaining", len(g.Remaining), 0)
-	})})
-	cost := e.db.Meter(func() { want(t, "at first", take(t, e.Store, ask(1)).OK, true) })
-	want(t, "requests", cost.Requests, 1)
-	want(t, "then", granted(t, e.Store, 5, ask(1)), 4)
+	a := ask(1)
+	a.Limits[0].N, a.Limits[0].Per, a.Limits[0].Burst = 40, time.Minute, 1
+	want(t, "at first", granted(t, e.Store, 9, a), 1)
+	e.now = e.now.Add(1200 * time.Millisecond)
+	want(t, "again", take(t, e.Store, a).RetryAfter, 300*time.Millisecond)
+	e.now = e.now.Add(300 * time.Millisecond)
+	want(t, "then", take(t, e.Store, a).OK, true)
 }
 
 // What another process gives back is seen after a second, and what this one gives back at

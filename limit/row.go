@@ -153,9 +153,10 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 // limit together make them wait for Burst and Config.MaxWait at most; more is forgiven.
 //
 // Settle while fewer than 16 writes of the key have followed the take. After that it is
-// [ErrForgotten], and a debt is not counted. So if more than 15 calls of a key are under
-// way at a time, estimate high, or on ErrForgotten Take what was used beyond the
-// estimate, with Wait. What is settled minutes later, on a key with many calls, is for
+// [ErrForgotten], and a debt is not counted. A call and its settlement are two writes, so
+// that happens with some 8 calls of a key under way, or with one long call among short
+// ones. Then estimate high, or on ErrForgotten Take what was used beyond the estimate,
+// with Wait. What is settled minutes later, on a key with many calls, is for
 // package counter, whose Adjust has no such bound. A client that hangs up ends its
 // context: settle with [context.WithoutCancel].
 //

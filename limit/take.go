@@ -89,12 +89,14 @@ type Grant struct {
 //	Burst + d·N/Per + 2·S·N/Per + what was given back in the span
 //
 // for any number of callers at once, also with lost replies and retries. S is how far
-// any clock is off.
+// any clock is off, up to 30 seconds. With Wait, what is given back while takes wait
+// counts as well: those that come then may have the same turns.
 //
 // A refusal that follows from what the store heard last is given without a request. It
-// is what the row would say, with three exceptions. What another process gave back in the
-// last second is not known. A call that ended in an error counts as a take, for a second,
-// so in an outage each process keeps to the limit by itself. If other processes take, too,
+// is what the row would say, with four exceptions. What another process gave back in the
+// last second is not known. A call under way counts as a take. So does a call that ended
+// in an error, for a second: in an outage each process grants by itself no more than the
+// limit, or than Burst a second if that is more. If other processes take, too,
 // and calls are many, the next request after a refusal by the row is sent a random time
 // after room comes back, within a second of the refusal, and alone. Until its reply the
 // process refuses others, and Remaining is nil. An event that was taken already
@@ -105,7 +107,7 @@ type Grant struct {
 // its turn. A take whose turn comes later, or after the end of the context, is refused at
 // once. The same holds for a Duplicate, which sleeps at least until the turn of its take.
 // If the context ends while Take sleeps, Take returns the context's error. It gives the
-// room back, within Config.Timeout, if Take.Event is zero. The room of a given event
+// room back, within Config.Timeout, if Take.Event is zero and the row still knows it. The room of a given event
 // stays, for its redelivery, and comes back with time.
 //
 // Errors: an [*event.InputError]; [ErrContended]; the context's and the API's error,
@@ -142,7 +144,7 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	}
 
 	select {
-	case <-time.After(min(c.Wait, wait)):
+	case <-time.After(min(c.Wait, wait) - s.cfg.Now().Sub(time.Unix(0, c.now))): // since the request
 		return g, nil
 	case <-ctx.Done():
 	}
