@@ -44,10 +44,10 @@ func idAt(ms int64, fill byte) string {
 	return id.String()
 }
 
-// digitsOf returns the bounds of the times in keys by name. An older system wrote
-// seconds. Their ten digits sort just before the milliseconds of the same
-// second: if the period starts with a whole second, the lower bound is that
-// second's.
+// digitsOf returns the least and the greatest digits of the period's times in keys by
+// name. An older system wrote seconds, in ten digits, which sort just before the
+// milliseconds of the same second. So if the period starts with a whole second, lo has ten
+// digits, and takes in such a row.
 func digitsOf(p item.Period) (lo, hi string) {
 	lo, hi = fmt.Sprintf("%013d", p.From), fmt.Sprintf("%013d", p.To)
 	if p.From > 0 && p.From%1000 == 0 {

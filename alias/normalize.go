@@ -240,6 +240,7 @@ func kindOf(r rune) kind {
 		return edge
 	case r >= '\U0001F1E6' && r <= '\U0001F1FF':
 		return flag
+	// Scripts without spaces between words. Another list would match other phrases.
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
 		return sign
 	case unicode.IsLetter(r), unicode.IsNumber(r), unicode.Is(unicode.Pc, r):

@@ -58,7 +58,7 @@ func TakeAll(ctx context.Context, items ...TakeOf) ([]Grant, error) {
 
 	all := taking{grants: make([]Grant, len(items)), rows: map[[3]string]int{}}
 	for i, of := range items {
-		if err := all.join(i, of); err != nil {
+		if err := all.add(i, of); err != nil {
 			return nil, check.Within(fmt.Sprintf("items[%d]", i), err)
 		}
 	}
@@ -88,8 +88,9 @@ type share struct {
 	action *record.Action[Grant]
 }
 
-// join checks an item, and makes its action.
-func (a *taking) join(i int, of TakeOf) error {
+// add checks an item, and adds its action to what is left to send. The first item gives
+// the api, the table and the token.
+func (a *taking) add(i int, of TakeOf) error {
 	s := of.Store
 	if s == nil {
 		return event.BadInput(pkg, "Store", "must not be nil")
@@ -105,15 +106,15 @@ func (a *taking) join(i int, of TakeOf) error {
 
 	row := [3]string{s.table, w.key, w.name}
 	other, twice := a.rows[row]
-	a.rows[row] = i
-	a.left = append(a.left, share{i, s.takeAction(w, in, of.Take.Cap)})
-
 	switch {
 	case !same(a.api, s.own):
 		return event.BadInput(pkg, "Store", "must have the api of the other stores, because one transaction is sent")
 	case twice:
 		return event.BadInput(pkg, "Take", fmt.Sprintf("must not be of the same row as items[%d]: a transaction cannot have two actions on one row", other))
 	}
+
+	a.rows[row] = i
+	a.left = append(a.left, share{i, s.takeAction(w, in, of.Take.Cap)})
 	return nil
 }
 

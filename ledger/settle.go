@@ -174,7 +174,7 @@ func (c *Claim) settle(ctx context.Context, op string, in *dynamodb.UpdateItemIn
 
 // judge returns why a row refused its claim's holder. It is nil if the write
 // took effect before: the row is this claim's, and is as the write would leave
-// it. A claim whose own row has ended is settled.
+// it. If its row is no longer claimed, the claim is settled.
 func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 	stands, err := c.store.decode(old)
 	switch {
@@ -193,7 +193,7 @@ func (c *Claim) judge(op string, old ddb.Item, same func(row) bool) error {
 		return err
 	}
 
-	return errGivenUp
+	return errGivenUp // it has failed or was released, by its own call
 }
 
 // heldValues are those of held.

@@ -292,8 +292,8 @@ func (s *Store) check(t Take) (*call, error) {
 
 	c.Limits = slices.SortedFunc(slices.Values(t.Limits), func(a, b Limit) int { return cmp.Compare(a.Name, b.Name) })
 	for i, l := range c.Limits {
-		// What follows is computed for an invalid limit, too: max keeps divisors above
-		// 0, and the index of the limit before this one at 0 or above.
+		// cmp.Or evaluates all its arguments, also for an invalid limit: max keeps divisors
+		// at 1 or above, and the index of the limit before this one at 0 or above.
 		unit := max(1, ceil(int64(l.Per), max(1, l.N)))
 		err = cmp.Or(err,
 			check.Refuse(pkg, "Limit.Name", len(l.Name) < 1 || len(l.Name) > 16 || strings.Trim(l.Name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "", "must be 1 to 16 of a–z, 0–9 and _"),
@@ -304,7 +304,7 @@ func (s *Store) check(t Take) (*call, error) {
 			check.Refuse(pkg, "Limit.Weight", l.Weight < 1 || l.Weight > mostWeight, "must be 1 to 1,000,000,000,000; 1 counts calls"))
 
 		burst := l.Burst * unit
-		c.spans = append(c.spans, spans{unit, span(l.Weight, unit), burst, burst + int64(s.cfg.MaxWait+maxSkew)})
+		c.spans = append(c.spans, spans{unit: unit, add: span(l.Weight, unit), burst: burst, most: burst + int64(s.cfg.MaxWait+maxSkew)})
 		c.longest = max(c.longest, burst)
 	}
 

@@ -61,11 +61,12 @@ func Terraform(tables ...Table) (map[string]any, error) {
 // keyARNs matches the ARN of a KMS key.
 var keyARNs = regexp.MustCompile(`^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
 
-// fitsTerraform refuses a KMS key and names that a configuration of Terraform cannot
-// hold unchanged.
+// fitsTerraform refuses a KMS key that the provider does not accept, and names that would
+// not stay as they are: Terraform evaluates ${ and %{, and may write what is not ASCII in
+// another form of Unicode.
 func (t Table) fitsTerraform() error {
 	text := fmt.Sprint(t.arguments())
-	changed := literal.Replace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+	changed := escaper.Replace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 	return cmp.Or(
 		check.Refuse(pkg, "table "+t.Name+" KMS key", t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey),
 			fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey)),
@@ -116,11 +117,11 @@ func (t Table) arguments() map[string]any {
 	return arguments
 }
 
-// literal escapes what Terraform would evaluate in a text, and tables matches the ARNs
+// escaper escapes what Terraform would evaluate in a text, and tables matches the ARNs
 // of tables in one that it has escaped.
 var (
-	literal = strings.NewReplacer("${", "$${", "%{", "%%{")
-	tables  = regexp.MustCompile(regexp.QuoteMeta(literal.Replace(tableARN)) + `([A-Za-z0-9_.-]+)`)
+	escaper = strings.NewReplacer("${", "$${", "%{", "%%{")
+	tables  = regexp.MustCompile(regexp.QuoteMeta(escaper.Replace(tableARN)) + `([A-Za-z0-9_.-]+)`)
 )
 
 // Terraform returns the policy as the text of an argument such as policy of
@@ -137,7 +138,7 @@ func (d PolicyDocument) Terraform() (string, error) {
 		resources := make([]string, len(s.Resource))
 		for j, arn := range s.Resource {
 			resources[j] = string(arn)
-			if strings.Contains(tables.ReplaceAllString(literal.Replace(resources[j]), ""), "${AWS::") {
+			if strings.Contains(tables.ReplaceAllString(escaper.Replace(resources[j]), ""), "${AWS::") {
 				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation; In replaces them")
 			}
 		}
@@ -145,7 +146,7 @@ func (d PolicyDocument) Terraform() (string, error) {
 	}
 
 	text, err := json.Marshal(map[string]any{"Version": d.Version, "Statement": statements})
-	return tables.ReplaceAllStringFunc(literal.Replace(string(text)), func(arn string) string {
+	return tables.ReplaceAllStringFunc(escaper.Replace(string(text)), func(arn string) string {
 		return fmt.Sprintf("${%s.%s.arn}", tfTable, LogicalID(tables.FindStringSubmatch(arn)[1]))
 	}), err
 }

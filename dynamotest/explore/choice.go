@@ -39,20 +39,23 @@ type choice struct {
 	do     func()
 }
 
-// left reports whether the budget has something left.
+// left reports whether the budget has something left, and Total, if it is of a fault.
 func (w *world) left(budget int) bool {
 	f := w.cfg.Faults
 	if budget == free {
 		return true
 	}
 
-	most := [faults]int{f.Late, f.Twice, f.Unheard, f.Deaths, f.Conflicts, f.Throttles, f.Failures, f.OldReads, f.Cuts, f.Clocks, w.cfg.Moves}
+	most := [faults]int{
+		faultLate: f.Late, faultTwice: f.Twice, faultUnheard: f.Unheard, faultDeath: f.Deaths, faultConflict: f.Conflicts,
+		faultThrottle: f.Throttles, faultFailure: f.Failures, faultOldRead: f.OldReads, faultCut: f.Cuts, faultClock: f.Clocks, move: w.cfg.Moves,
+	}
 	if w.used[budget] >= most[budget] {
 		return false
 	}
 
 	total := 0
-	for _, n := range w.used[:move] {
+	for _, n := range w.used[:move] { // the faults come before move
 		total += n
 	}
 

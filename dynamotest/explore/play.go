@@ -212,7 +212,7 @@ const sampledSteps = 40
 
 func newSampler(seed, n uint64) *sampler {
 	s := &sampler{rnd: rand.New(rand.NewPCG(seed, n)), priorities: map[int]int{}}
-	for range s.rnd.IntN(4) {
+	for range s.rnd.IntN(4) { // up to three steps at which a priority falls
 		s.changes = append(s.changes, s.rnd.IntN(sampledSteps))
 	}
 	return s

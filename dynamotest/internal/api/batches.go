@@ -75,6 +75,7 @@ func (k *KeysOfTable) field(r *jsonx.Reader, member string) {
 	}
 }
 
+// check adds the violations in the order in which DynamoDB lists them.
 func (b *BatchGetItem) check(c *checker) {
 	if b.Set && len(b.Tables) == 0 {
 		c.list("Value at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1")
@@ -104,7 +105,8 @@ func (b *BatchGetItem) check(c *checker) {
 	}
 
 	c.returnConsumedCapacity(b.ReturnCapacity)
-	if c.require("requestItems", b.Set); total > MaxBatchGet && c.ok() {
+	c.require("requestItems", b.Set)
+	if total > MaxBatchGet && c.ok() {
 		c.fail(Invalid("Too many items requested for the BatchGetItem call"))
 	}
 }

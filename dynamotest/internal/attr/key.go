@@ -33,6 +33,7 @@ func AppendKeyPrefix(dst []byte, v Value) []byte {
 
 func appendText(dst []byte, s string) []byte { return append(escapeText(dst, s), 0, 1) }
 
+// escapeText writes a zero byte as 00 FF, which sorts behind the end, 00 01.
 func escapeText(dst []byte, s string) []byte {
 	for {
 		i := strings.IndexByte(s, 0)

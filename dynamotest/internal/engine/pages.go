@@ -214,8 +214,8 @@ func (p *pager) start() (string, *api.Error) {
 	return key, nil
 }
 
-// within returns the entries with from ≤ key < to, without those up to start
-// in the direction of reading. An empty start leaves out none. Forward, an empty to is
+// within returns the entries with from ≤ key < to, in the direction of reading, and only
+// those behind start, which is empty or lies within these bounds. Forward, an empty to is
 // the end.
 func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *record] {
 	return func(yield func(string, *record) bool) {
@@ -232,7 +232,7 @@ func (p *pager) within(from, to, start string, forward bool) iter.Seq2[string, *
 		}
 
 		if start != "" {
-			to = start
+			to = start // Descend leaves its bound out
 		}
 
 		for key, rec := range p.data.Descend(to) {

@@ -53,13 +53,16 @@ func (u *Update) Bind(params *Params) (*Change, error) {
 func (b *binding) checkAction(a *action) {
 	switch a.verb {
 	case verbSet:
+		// The first rule that an operand breaks gives the error.
 		for _, rule := range []func(*binding, *node){(*binding).checkCount, (*binding).checkFallback, (*binding).checkKinds} {
 			if b.err == nil {
 				b.walkRule(rule, &a.value)
 			}
 		}
 	case verbAdd, verbDelete:
-		if k := b.kind(&a.value); !k.Set() && (a.verb == verbDelete || k != attr.N) && b.err == nil {
+		k := b.kind(&a.value)
+		allowed := k.Set() || a.verb == verbAdd && k == attr.N // a set, or to add a number
+		if !allowed && b.err == nil {
 			b.fail(msgActionOperand(a.verb.String(), k))
 		}
 	}
