@@ -347,6 +347,7 @@ func TestRenewalsAfterSlowAnswers(t *testing.T) {
 		want  string
 	}{
 		"claim":           {[]time.Duration{45 * time.Second, 5 * time.Second}, 80 * time.Second, false, "[0s 52.5s 1m17.5s 1m20s]"},
+		"claim, lapsed":   {[]time.Duration{70 * time.Second}, 100 * time.Second, true, "[0s 1m15s 1m35s 1m40s]"},  // kept from others
 		"renewal, lapsed": {[]time.Duration{0, 70 * time.Second}, 100 * time.Second, true, "[0s 20s 1m35s 1m40s]"}, // kept from others
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -361,6 +362,9 @@ func TestRenewalsAfterSlowAnswers(t *testing.T) {
 				return nil
 			})
 			_, err := ledger.Do(t.Context(), store, order, func(ctx context.Context, _ *ledger.Claim) (int, error) {
+				if over := time.Since(began) > time.Minute; over != (ctx.Err() != nil) {
+					t.Errorf("%s: the work begins with the context's error %v", name, ctx.Err())
+				}
 				time.Sleep(tc.until - time.Since(began))
 				if lost := errors.Is(context.Cause(ctx), ledger.ErrLeaseLost); lost != tc.lost {
 					t.Errorf("%s: lost: %v", name, lost)
@@ -372,33 +376,6 @@ func TestRenewalsAfterSlowAnswers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// No work begins when the lease is over before the claim is answered. Another may try at once.
-func TestAClaimThatIsAnsweredTooLate(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLine(t)
-		began := time.Now()
-		slow := 70 * time.Second
-		l.cutBy(func(context.Context) error {
-			time.Sleep(slow)
-			slow = 0
-			return nil
-		})
-		work := func(context.Context, *ledger.Claim) (int, error) { return 7, nil }
-		_, err := ledger.Do(t.Context(), store, order, func(context.Context, *ledger.Claim) (int, error) {
-			t.Error("the work began")
-			return 0, nil
-		})
-		wantErr(t, "Do", err, ledger.ErrLeaseLost)
-		if got := l.since(began); got != "[0s 1m10s]" {
-			t.Errorf("updates at %s", got)
-		}
-		if got, err := ledger.Do(t.Context(), store, order, work); got.Value != 7 || err != nil {
-			t.Errorf("then %v, %v", got, err)
-		}
-	})
 }
 
 // What the work ended by itself, or was told has ended, needs no renewal, and cannot be

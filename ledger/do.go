@@ -101,18 +101,18 @@ func replay[T any](s *Store, op string, refusal error) (Result[T], error) {
 	return res, nil
 }
 
-// attend does the work under a heartbeat, unless the lease is over before it begins.
+// attend does the work under a heartbeat.
 func attend[T any](ctx context.Context, c *Claim, work func(context.Context, *Claim) (T, error)) (T, error) {
-	if c.remaining() <= 0 {
-		return *new(T), ErrLeaseLost
-	}
-
 	working, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	lose := func() {
 		if !c.isSettled() { // else there is nothing to lose
 			end(ErrLeaseLost)
 		}
+	}
+
+	if c.remaining() <= 0 { // the claim was answered too late: the work hears it at once
+		lose()
 	}
 
 	// The heartbeat outlives the caller's context: the work may need time to
