@@ -146,6 +146,31 @@ func TestNoPauseAlone(t *testing.T) {
 	want(t, "then", take(t, e.Store, a).OK, true)
 }
 
+// A clock that was far ahead for one call does not make each later call a request.
+func TestAClockThatStepsBack(t *testing.T) {
+	t.Parallel()
+	e := open(t, limit.Config{})
+	e.now = noon.Add(time.Hour)
+	want(t, "ahead", take(t, e.Store, ask(1)).OK, true)
+	e.now = noon
+	want(t, "again", granted(t, e.Store, 6, ask(1)), 5)
+	cost := e.db.Meter(func() { want(t, "then", granted(t, e.Store, 10, ask(1)), 0) })
+	want(t, "requests", cost.Requests, 0)
+}
+
+// A turn is counted from the request, not from the reply.
+func TestASlowReplyDelaysNoTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := inBubble(t, limit.Config{})
+		want(t, "at first", granted(t, e.Store, 5, ask(1)), 5)
+		e.db.Inject(dynamotest.Fault{Op: "UpdateItem", Do: dynamotest.DelayReply(60 * time.Millisecond)})
+		began := time.Now()
+		want(t, "granted", take(t, e.Store, ask(1, waiting(time.Second))).OK, true)
+		want(t, "after", time.Since(began), 100*time.Millisecond)
+	})
+}
+
 // What another process gives back is seen after a second, and what this one gives back at
 // once.
 func TestGivenBackElsewhere(t *testing.T) {
