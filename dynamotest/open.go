@@ -102,7 +102,8 @@ func checkEndpoint(from, endpoint string) error {
 }
 
 // New returns a database for the test, always in process. A nil Config is the
-// zero Config.
+// zero Config. Outside a synctest bubble set its MaxBackoff, or each lost reply costs
+// seconds.
 func New(t testing.TB, cfg *Config) *DB {
 	t.Helper()
 	return inProcess(t, cfg)

@@ -203,7 +203,8 @@ func (v *View) Items(table string) []map[string]types.AttributeValue {
 // Now is the server's clock.
 func (v *View) Now() time.Time { return time.Now() }
 
-// Notes returns the notes of all callers, in the order in which they were made.
+// Notes returns the notes of all callers, in the order in which they were made. Each
+// begins with its caller, as in "ann: paid".
 func (v *View) Notes() []string {
 	v.w.mu.Lock()
 	defer v.w.mu.Unlock()

@@ -21,7 +21,7 @@ func TestLostRepliesCountOneCharge(t *testing.T) {
 	charge := first.Charge{ID: "ch_1", Card: "card_ann", Cents: 120_00, At: time.Now()}
 
 	// The first delivery counts the charge, but every reply is lost: the webhook fails.
-	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Table: db.Name("spent"), Times: -1})
+	db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "UpdateItem", Table: db.Name("spent"), Times: -1})
 	if got, err := cards.Approve(t.Context(), charge); err == nil {
 		t.Errorf("got %q and no error", got)
 	}
