@@ -185,9 +185,6 @@ func (s *Store) claimUpTo(ctx context.Context, req Request, attempts int64) (*Cl
 	return s.await(ctx, b, req.WaitUpTo)
 }
 
-// uncounted is how many attempts a claim that is abandoned takes back: its own.
-const uncounted = 1
-
 // claim asks for the key once: in one request, or more if the row expires or
 // changes between them.
 func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
@@ -198,13 +195,13 @@ func (s *Store) claim(ctx context.Context, b bid) (*Claim, error) {
 		switch {
 		case err != nil:
 			if ctx.Err() != nil {
-				s.abandon(ctx, b.key, b.nonce, b.life, uncounted)
+				s.abandon(ctx, b.key, b.nonce, b.life, ownAttempt)
 			}
 			return nil, err
 		case !refused || stands.claim == b.nonce && stands.State == Claimed:
 			// This request was granted, or an earlier try of it, whose reply was lost.
 			if err := ctx.Err(); err != nil { // no work may begin under a context that has ended
-				s.abandon(ctx, b.key, b.nonce, b.life, uncounted)
+				s.abandon(ctx, b.key, b.nonce, b.life, ownAttempt)
 				return nil, ddb.Wrap(pkg, "Claim", s.table, err)
 			}
 			return s.granted(stands, b.terms), nil

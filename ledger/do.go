@@ -219,7 +219,7 @@ func finish[T any](ctx context.Context, c *Claim, op string, value T, err error)
 	case err == nil:
 		unsettled = c.complete(ctx, text)
 	case uncounted:
-		unsettled = c.giveUp(ctx, err, 1)
+		unsettled = c.giveUp(ctx, err, ownAttempt)
 	default:
 		unsettled = c.Fail(ctx, err)
 	}

@@ -114,7 +114,10 @@ type outcome struct {
 	attempts   int64 // one less than the claim's if the attempt was given back
 }
 
-// giveUp is [Claim.Fail], and back is 1 if the attempt does not count.
+// ownAttempt is how many attempts are given back if the one that ends does not count.
+const ownAttempt = 1
+
+// giveUp is [Claim.Fail], and gives back so many attempts: 0 or ownAttempt.
 func (c *Claim) giveUp(ctx context.Context, cause error, back int64) error {
 	why := outcome{state: Failed, text: truncate(cause.Error(), maxError), attempts: c.Attempt - back}
 	if permanent, ok := errors.AsType[*PermanentError](cause); ok {

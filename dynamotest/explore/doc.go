@@ -39,9 +39,9 @@
 // copy. [Handler] does the same for what handles the messages of a queue: by default it
 // compares the tables, and an effect outside them, such as an e-mail, may happen twice.
 //
-// Begin with Faults{Deaths: 1, Unheard: 1, Total: 1}, for which seconds are enough with one
-// worker, and go on from there. A search that did not end passes, too: see Report.Exhausted. Make one exploration in each test or subtest, so that -explore.replay
-// names one.
+// Begin with Faults{Deaths: 1, Unheard: 1, Total: 1} and one worker, for which seconds are
+// enough, and go on from there. A search that did not end passes, too: see [Report].Exhausted.
+// Make one exploration in each test or subtest, so that -explore.replay names one.
 //
 // # What a program must do
 //

@@ -31,7 +31,7 @@ type Config struct {
 	// Moves is how often time may pass in a schedule while requests are open: to just
 	// before or just after a moment, or until a timer wakes a caller. When all callers
 	// sleep, time passes without counting. One of the moments is when an item expires: a
-	// ledger has then forgotten its key, and Claim.Event is another. Defaults to 0.
+	// ledger has then forgotten its key, and Claim.Event gives another. Defaults to 0.
 	Moves int
 
 	// Moments are the spans of time after which something changes, such as a lease, or

@@ -148,9 +148,10 @@ func (d *Deliveries[M]) work(ctx context.Context, p *Process, m M, start func(*P
 
 	handle := start(p)
 	for err := error(nil); ; time.Sleep(d.Visibility) {
+		received, gaveUp := p.receives(d.Receives)
 		switch {
-		case p.receives(d.Receives):
-		case p.caller.gaveUp:
+		case received:
+		case gaveUp:
 			p.Note(neverAnswered)
 			return
 		default:
@@ -163,16 +164,17 @@ func (d *Deliveries[M]) work(ctx context.Context, p *Process, m M, start func(*P
 	}
 }
 
-// receives counts a delivery, unless there were so many already.
-func (p *Process) receives(most int) bool {
+// receives counts a delivery, unless there were so many already: then it reports whether
+// the last one gave a request up.
+func (p *Process) receives(most int) (received, gaveUp bool) {
 	p.w.mu.Lock()
 	defer p.w.mu.Unlock()
 	if p.caller.received == most {
-		return false
+		return false, p.caller.gaveUp
 	}
 	p.caller.received++
 	p.caller.gaveUp = false
-	return true
+	return true, false
 }
 
 // undisturbed is how many orders of a worker's goroutines are tried for each order of

@@ -6,6 +6,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -44,7 +45,9 @@ func Test[M any](t *testing.T, schedules int, cfg explore.Config, d explore.Deli
 	if d.Twice {
 		single := d
 		single.Twice = false
-		Run(t, alone, schedules, cfg, single, start)
+		longer := cfg
+		longer.Within = 4 * *within
+		Run(t, "one worker, one fault", schedules, longer, single, start)
 		faults(2)
 		Run(t, "one worker, two faults", schedules, cfg, single, start)
 		cfg.Moves = 1
@@ -55,22 +58,17 @@ func Test[M any](t *testing.T, schedules int, cfg explore.Config, d explore.Deli
 	Run(t, "two workers, two faults", 0, cfg, d, start)
 }
 
-const alone = "one worker, one fault"
-
 // Run explores one configuration. The long run explores all schedules, if there are to be
 // any, and samples.
 func Run[M any](t *testing.T, name string, schedules int, cfg explore.Config, d explore.Deliveries[M], start func(*explore.Process) func(context.Context, M) error) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		cfg.Schedules, cfg.Within, cfg.Seed = schedules, *within, 1
+		cfg.Schedules, cfg.Within, cfg.Seed = schedules, cmp.Or(cfg.Within, *within), 1
 		if *long {
 			cfg.Schedules, cfg.Samples = 10_000_000, 100
 		}
 		if schedules == 0 {
 			cfg.Schedules = 1
-		}
-		if name == alone {
-			cfg.Within *= 4
 		}
 		cfg.Server = withoutTTL(t, cfg.Server)
 		r := explore.Handler(t, cfg, d, start)
