@@ -98,8 +98,9 @@ type Grant struct {
 // in an error, for a second: in an outage each process grants by itself no more than the
 // limit, or than Burst a second if that is more. If other processes take, too,
 // and calls are many, the next request after a refusal by the row is sent a random time
-// after room comes back, within a second of the refusal, and alone. Until its reply the
-// process refuses others, and Remaining is nil. An event that was taken already
+// after room comes back, within a second of the refusal, and alone. Until its reply,
+// for two seconds at most, the process refuses others that do not wait, and Remaining is
+// nil. An event that was taken already
 // may be refused without a request, too; when it comes again after RetryAfter, it is a
 // Duplicate.
 //
