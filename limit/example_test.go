@@ -8,12 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
-	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/limit"
 	"github.com/homeops/ddbpatterns/schema"
-	"github.com/homeops/ddbpatterns/tzclock"
 )
 
 // exampleLimits are on a clock that stands still.
@@ -99,59 +96,6 @@ func ExampleStore_Settle() {
 	// false 12s <nil>
 	// created <nil>
 	// true [18 5188] <nil>
-}
-
-// A transfer below three a minute and 500 euros a day. What the day refuses uses no turn.
-// Call it until the provider is asked: a transfer that was made may hear "too many a
-// minute" when it comes again.
-func ExampleStore_Settle_giveBack() {
-	ctx := context.Background()
-	limits := exampleLimits(ctx)
-	db := dynamotest.NewServer(nil).Client()
-	amounts, err := counter.New(db, "amounts", tzclock.UTC, &counter.Config{Now: func() time.Time { return noon }})
-	if err != nil {
-		panic(err)
-	}
-	if err := schema.Create(ctx, db, amounts.Table()); err != nil {
-		panic(err)
-	}
-	perMinute := []limit.Limit{{Name: "transfers", N: 2, Per: time.Minute, Burst: 1, Weight: 1}}
-
-	transfer := func(transfer event.Event, cents int64) string {
-		turn, err := limits.Take(ctx, limit.Take{Key: "ann", Event: transfer, Limits: perMinute})
-		switch {
-		case err != nil:
-			return "try again"
-		case !turn.OK && turn.Outcome == event.Duplicate:
-			return "above the day's limit" // and the answer was lost
-		case !turn.OK:
-			return "too many a minute"
-		}
-
-		day, err := amounts.Take(ctx, counter.Take{Key: "ann", Event: transfer, Weight: cents, Cap: 500_00})
-		if err == nil && day.Refused() {
-			_, err = limits.Settle(ctx, turn.Take, map[string]int64{"transfers": 0})
-		}
-		switch {
-		case err != nil:
-			return "try again"
-		case day.Refused():
-			return "above the day's limit"
-		}
-		return "transferred"
-	}
-
-	for n, cents := range []int64{600_00, 400_00, 50_00} {
-		ev, err := event.New(noon, "example", "transfer", fmt.Sprint(n))
-		if err != nil {
-			panic(err)
-		}
-		fmt.Println(transfer(ev, cents))
-	}
-	// Output:
-	// above the day's limit
-	// transferred
-	// too many a minute
 }
 
 // At most 30 messages a second to another system's API, whose calls wait for their turn.

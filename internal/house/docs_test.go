@@ -78,7 +78,7 @@ func TestExamplesAreOfNoOneApplication(t *testing.T) {
 	}
 	for _, f := range sources(t) {
 		example := strings.HasPrefix(path.Base(f.path), "example") && strings.Count(f.path, "/") == 1 && f.test ||
-			f.in("examples/first", "examples/cookbook", "examples/charge", "examples/moving", "examples/points", "examples/rating", "examples/stock", "verdict")
+			f.in("examples/first", "examples/cookbook", "examples/payout", "examples/moving", "examples/points", "examples/rating", "examples/stock", "verdict")
 		switch {
 		case example && !f.nested:
 			check(f.path, read(t, f.path))

@@ -1,0 +1,252 @@
+// Package payout is an example to copy: it pays merchants out through a bank, below three
+// payouts a minute and an amount a day, and keeps what the bank reports of each payout.
+//
+//	POST /payouts  takes both limits and asks the bank: 201; 402, 429 or 504 if it did not
+//	POST /reports  the bank's webhook: keeps a status; what was returned is given back
+//
+// Both run again after a crash, a lost reply or a timeout, and then each step takes effect
+// once. docs/provider.md and docs/status.md walk through it.
+//
+// # IAM actions
+//
+//   - The service: GetItem, UpdateItem on the tables answers and payouts; UpdateItem on minutes and days
+package payout
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/homeops/ddbpatterns/counter"
+	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/ledger/httpkey"
+	"github.com/homeops/ddbpatterns/limit"
+	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/tzclock"
+	"github.com/homeops/ddbpatterns/verdict"
+)
+
+// Bank moves the money. Calls with the same key are one: the bank repeats its answer. Its
+// keys must live as long as the ledger's Retention. Its reports bring back the key and the
+// merchant: send them as the reference.
+type Bank interface {
+	Pay(ctx context.Context, key string, p Payout) error
+}
+
+// ErrDeclined is the Bank's clear no. After any other error, nobody knows what it did.
+var ErrDeclined = errors.New("payout: declined")
+
+// Payout is what a merchant asks for. It is stored before the bank is asked, and does not
+// change: where it stands is its [Status].
+type Payout struct {
+	Merchant string // an opaque id
+	Account  string
+	Cents    int64
+}
+
+// Service pays out.
+type Service struct {
+	Bank Bank
+	// Merchant returns the merchant who is logged in.
+	Merchant func(*http.Request) string
+	// PerDay is how much a merchant may be paid a day, in cents.
+	PerDay int64
+	// Dead keeps a report that no further delivery can help, for people to look at.
+	Dead func(ctx context.Context, body []byte, why error) error
+
+	answers  *ledger.Store
+	minute   *limit.Store
+	day      *counter.Store
+	payouts  *record.Rows[Payout]
+	statuses Statuses
+}
+
+// perMinute is at most three payouts in any minute: two at once, and one more each minute.
+var perMinute = []limit.Limit{{Name: "payouts", N: 1, Per: time.Minute, Burst: 2, Weight: 1}}
+
+// Configs are those of the stores; the zero value is the library's defaults.
+type Configs struct {
+	Ledger  ledger.Config
+	Limit   limit.Config
+	Counter counter.Config
+	Record  record.Config
+}
+
+// New makes the stores of a service whose fields the caller sets. The day is that of the zone.
+func New(db *dynamodb.Client, zone tzclock.Zone, cfg Configs) (*Service, error) {
+	s := &Service{}
+	cfg.Record.ConsistentReads = true // Get must see what the attempt before has stored
+	var errs [5]error
+	s.answers, errs[0] = ledger.New(db, "answers", &cfg.Ledger)
+	s.minute, errs[1] = limit.New(db, "minutes", &cfg.Limit)
+	s.day, errs[2] = counter.New(db, "days", zone, &cfg.Counter)
+	s.payouts, errs[3] = record.New(db, "payouts", record.Kind[Payout]{
+		Package: "payout", Type: "PAYOUT", Attributes: []string{"merchant", "account", "cents"},
+		Decode: func(row record.Item) (Payout, error) {
+			f := record.Read(row)
+			return Payout{f.Text("merchant"), f.Text("account"), f.Int("cents")}, f.Err()
+		},
+	}, &cfg.Record)
+	s.statuses, errs[4] = NewStatuses(db, "payouts")
+	return s, errors.Join(errs[:]...)
+}
+
+// Tables returns the tables, for schema.Create.
+func (s *Service) Tables() []schema.Table {
+	return []schema.Table{s.answers.Table(), s.minute.Table(), s.day.Table(), s.payouts.Table(), s.statuses.Table()}
+}
+
+// Handler serves the payouts and the bank's webhook. Check the webhook's signature before it.
+func (s *Service) Handler() (http.Handler, error) {
+	keys, err := httpkey.New(s.answers, s.Merchant, nil)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST /payouts", keys.Handler(http.HandlerFunc(s.pay)))
+	mux.HandleFunc("POST /reports", s.report)
+	return mux, nil
+}
+
+// pay is an ordinary handler. It runs again after an answer that httpkey does not store: a
+// 429, a 503 or a 504.
+func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
+	var p Payout
+	if json.NewDecoder(r.Body).Decode(&p) != nil || p.Account == "" || p.Cents <= 0 {
+		http.Error(w, "account and cents are needed", http.StatusBadRequest)
+		return
+	}
+	p.Merchant = s.Merchant(r)
+	claim, _ := httpkey.FromContext(r.Context())
+	ev, err := claim.Event() // the same in each attempt
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	w.WriteHeader(s.try(r.Context(), ev, p, w.Header()))
+}
+
+// try is one attempt. The limits are for a payout that the bank was not asked for: after
+// that, others may have used them up, and the money may have moved.
+func (s *Service) try(ctx context.Context, ev event.Event, p Payout, h http.Header) int {
+	_, asked, err := s.payouts.Get(ctx, record.Key(p.Merchant, "PAYOUTS"), ev.String())
+	if err == nil && !asked {
+		if refused := s.limit(ctx, ev, p, h); refused != 0 {
+			return refused
+		}
+		_, err = s.payouts.Set(ctx, record.Set{
+			Partition: record.Key(p.Merchant, "PAYOUTS"), Sort: ev.String(), Event: ev, Values: record.Item{
+				"merchant": record.Text(p.Merchant), "account": record.Text(p.Account), "cents": record.Int(p.Cents),
+			},
+		})
+	}
+	if err != nil {
+		return http.StatusServiceUnavailable
+	}
+	err = s.Bank.Pay(ctx, ev.String(), p)
+	switch {
+	case errors.Is(err, ErrDeclined):
+		if s.giveBack(ctx, ev, p) != nil {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusPaymentRequired
+	case err != nil: // perhaps it paid
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusCreated
+}
+
+// limit takes a turn of the minute and the amount of the day. It returns 0 if it could. What
+// the day refuses uses no turn.
+func (s *Service) limit(ctx context.Context, ev event.Event, p Payout, h http.Header) int {
+	turn, err := s.minute.Take(ctx, limit.Take{Key: p.Merchant, Event: ev, Limits: perMinute})
+	switch {
+	case err != nil:
+		return http.StatusServiceUnavailable
+	case !turn.OK && turn.Outcome == event.Duplicate:
+		return http.StatusPaymentRequired // the day refused it, and the answer was lost
+	case !turn.OK:
+		turn.SetHeader(h)
+		return http.StatusTooManyRequests
+	}
+	day, err := s.day.Take(ctx, counter.Take{Key: p.Merchant, Event: ev, Weight: p.Cents, Cap: s.PerDay})
+	_, bad := errors.AsType[*event.InputError](err)
+	switch {
+	case bad: // an amount that no day can hold
+		return http.StatusBadRequest
+	case errors.Is(err, counter.ErrFull), err == nil && day.Refused():
+		if _, err := s.minute.Settle(ctx, turn.Take, noTurn); err != nil && !errors.Is(err, limit.ErrForgotten) {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusPaymentRequired
+	case errors.Is(err, event.ErrTooOld): // first sent a week ago, and the bank was never asked
+		return http.StatusGone
+	case err != nil:
+		return http.StatusServiceUnavailable
+	}
+	return 0
+}
+
+var noTurn = map[string]int64{"payouts": 0}
+
+// giveBack gives the limits back what a payout holds of them, once.
+func (s *Service) giveBack(ctx context.Context, ev event.Event, p Payout) error {
+	_, err := s.day.Refund(ctx, counter.Refund{Key: p.Merchant, Event: ev, Weight: p.Cents})
+	if err != nil && !errors.Is(err, event.ErrTooOld) && !errors.Is(err, counter.ErrNotFound) { // erased
+		return err
+	}
+	// A Take with the same event and limits is as good as the one that the Grant has.
+	_, err = s.minute.Settle(ctx, limit.Take{Key: p.Merchant, Event: ev, Limits: perMinute}, noTurn)
+	if errors.Is(err, limit.ErrForgotten) {
+		return nil // its turn has come back with time
+	}
+	return err
+}
+
+// report answers 200 to the bank when the report need not be delivered again.
+func (s *Service) report(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	var told Report
+	if err = json.Unmarshal(body, &told); err != nil {
+		err = ledger.Permanent(err)
+	} else {
+		err = s.keep(r.Context(), told)
+	}
+	v := verdict.Of(err)
+	if v.Kind == verdict.Poison && s.Dead(r.Context(), body, err) != nil {
+		v.Kind = verdict.Retry
+	}
+	if v.Kind == verdict.Retry {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
+// keep keeps what the bank reports. It may come before the answer to the payout's request.
+func (s *Service) keep(ctx context.Context, told Report) error {
+	p, asked, err := s.payouts.Get(ctx, record.Key(told.Merchant, "PAYOUTS"), told.Payout)
+	if err != nil {
+		return err
+	}
+	ev, err := event.Parse(told.Payout)
+	if err != nil || !asked {
+		return ledger.Permanent(errors.New("payout: not one of ours, or erased"))
+	}
+	if told.Status.Name == "returned" { // also if a later report has come: money came back
+		if err := s.giveBack(ctx, ev, p); err != nil {
+			return err
+		}
+	}
+	_, err = s.statuses.Set(ctx, told)
+	return err
+}
