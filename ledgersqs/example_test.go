@@ -8,6 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/ledgersqs"
@@ -41,10 +45,28 @@ func check(err error) {
 	}
 }
 
-// refused keeps what can never be done: here on paper.
-func refused(_ context.Context, m ledgersqs.Message, why error) error {
-	fmt.Println("for people:", m.Body, "because of", why)
-	return nil
+// keep returns what keeps for people, once for each message, what can never be done.
+func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) error {
+	db := tableOf(ctx, "refused")
+	return func(ctx context.Context, m ledgersqs.Message, why error) error {
+		text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String("refused"), ConditionExpression: aws.String("attribute_not_exists(id)"),
+			Item: map[string]types.AttributeValue{"id": text(m.ID), "body": text(m.Body), "why": text(why.Error())},
+		})
+		if _, kept := errors.AsType[*types.ConditionalCheckFailedException](err); kept {
+			return nil // an earlier delivery kept it
+		}
+		fmt.Println("for people:", m.Body, "because of", why)
+		return err
+	}
+}
+
+// tableOf returns a table whose key is an id.
+func tableOf(ctx context.Context, name string) *dynamodb.Client {
+	db := dynamotest.NewServer(nil).Client()
+	check(schema.Create(ctx, db, schema.Table{Name: name, Key: schema.Key{Partition: schema.String("id")}}))
+	return db
 }
 
 func ExampleRun() {
@@ -57,7 +79,7 @@ func ExampleRun() {
 		}
 		cancel() // by a signal, in a service
 	}()
-	err := ledgersqs.Run(ctx, queue, url, shipping(ctx), &ledgersqs.Config{Refused: refused})
+	err := ledgersqs.Run(ctx, queue, url, shipping(ctx), &ledgersqs.Config{Refused: keep(ctx)})
 	fmt.Println(err)
 	// Output:
 	// ship lamp
@@ -67,7 +89,7 @@ func ExampleRun() {
 
 func ExampleLambda() {
 	ctx := context.Background()
-	handle, err := ledgersqs.Lambda(shipping(ctx), &ledgersqs.Config{Refused: refused})
+	handle, err := ledgersqs.Lambda(shipping(ctx), &ledgersqs.Config{Refused: keep(ctx)})
 	check(err)
 	// In a function: lambda.Start(handle). Lambda calls it with such events:
 	var event ledgersqs.Event
@@ -97,7 +119,7 @@ func ExamplePoll() {
 	}
 	queue := newFake()
 	queue.send("7 lamps", "7 vases") // both of the group 7
-	fmt.Println(ledgersqs.Poll(ctx, queue, url, handle, &ledgersqs.Config{Refused: refused, Batch: 10}))
+	fmt.Println(ledgersqs.Poll(ctx, queue, url, handle, &ledgersqs.Config{Refused: keep(ctx), Batch: 10}))
 	// Output:
 	// ship 7 lamps at delivery 1
 	// for people: 7 vases because of ledger: the key was claimed with another payload

@@ -149,6 +149,7 @@ func (f *fake) left() int {
 // shop ships orders.
 type shop struct {
 	t    *testing.T
+	db   *dynamotest.DB
 	q    *fake
 	seen *ledger.Store
 	cfg  ledgersqs.Config
@@ -172,7 +173,7 @@ func newShop(t *testing.T, cfg ledger.Config) *shop {
 	if err := schema.Create(t.Context(), db.Client(), seen.Table()); err != nil {
 		t.Fatal(err)
 	}
-	s := &shop{t: t, q: newFake(), seen: seen}
+	s := &shop{t: t, db: db, q: newFake(), seen: seen}
 	s.cfg.Refused = func(_ context.Context, m ledgersqs.Message, why error) error {
 		s.note(&s.refused, fmt.Sprintf("%s: %v", m.Body, why))
 		return nil

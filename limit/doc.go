@@ -32,7 +32,22 @@
 // With Take.Wait a take waits for its turn, as for another system's API. [Store.Settle]
 // sets what was taken to its final weight, as of tokens that were estimated, while fewer
 // than 16 writes of the key have followed; its page says what to do with more. For a limit
-// by the calendar day, and for an effect that must happen once, use package counter.
+// by the calendar day, and for an effect that must happen once, use package counter. It
+// records each event, up to 7,000 a day for a key; a Per of 24 hours has no such bound.
+//
+// # N and Burst
+//
+// Thirty a minute may mean:
+//
+//	N   Burst  at once  at most in any minute  in each minute, for ever
+//	30  30     30       60                     30
+//	30  1      1        31                     30
+//	29  1      1        30                     29
+//	15  15     15       30                     15
+//
+// At once is after a time of rest. Someone who sends evenly is never refused below the last
+// column. A limit of 30 at once, 30 in any minute and 30 for ever does not exist here: it
+// would have to remember the time of each take.
 //
 // # The row
 //
@@ -56,13 +71,15 @@
 //
 //   - In any span of length d, the takes of a limit that stand are at most
 //     Burst + d·N/Per, and 2·S·N/Per if clocks are off by S (30 seconds at most), and what
-//     was given back in the span or, with Take.Wait, while they waited. That holds for any number of callers at once, lost replies, requests
-//     that arrive late or twice, and crashed callers. The algorithm is GCRA: it has no
-//     windows at whose edges twice as much passes.
+//     was given back in the span or, with Take.Wait, while they waited. That holds for
+//     any number of callers at once, lost replies, requests that arrive late or twice,
+//     and crashed callers. The algorithm is GCRA: it has no windows at whose edges twice
+//     as much passes.
 //   - A take of several limits takes of all or of none.
 //   - An event is taken once, and settled once, while fewer than 16 writes of its key
 //     have followed and the row has not expired. That includes a request that the SDK
-//     sends again because a reply was lost.
+//     sends again because a reply was lost. An event that was taken may still be
+//     refused without a request when it comes again; after RetryAfter it is a Duplicate.
 //   - RetryAfter of the row is exact: if nobody else takes it, there is room then, and
 //     not before. So is that of a refusal without a request, with the exceptions that
 //     Take names.

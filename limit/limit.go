@@ -61,7 +61,8 @@ type Config struct {
 
 	// Timeout bounds the requests of a call, with all its tries, but not the sleep of
 	// Take.Wait. After it the call returns an error. Then the caller decides whether
-	// to go on without an answer. Defaults to 200 ms.
+	// to go on without an answer. Defaults to 200 ms, in which the SDK hardly sends a
+	// request again, since its pauses are longer: a lost reply is mostly an error.
 	Timeout time.Duration
 
 	// MaxWait is the longest Wait of a [Take], and the longest debt of a Settle above

@@ -232,7 +232,8 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 // SetHeader sets RateLimit-Policy and RateLimit, as draft-ietf-httpapi-ratelimit-headers-11
 // has them, and Retry-After of a refusal. For each limit there are q (N), w (Per, if it
 // is whole seconds), r (Remaining) and, if the same take has no room again, t: the
-// seconds until it has. It sets nothing of the Grant of an error.
+// seconds until it has. It sets nothing of the Grant of an error,
+// or of a refusal that never has room.
 func (g Grant) SetHeader(h http.Header) {
 	var policies, states []string
 	for i, left := range g.Remaining {

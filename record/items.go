@@ -16,8 +16,8 @@ import (
 // ApplyItem is an [Apply] as actions of the caller's own transaction: see
 // [Rows.ApplyItem]. It is like an [Action], but of one row or two.
 type ApplyItem struct {
-	// Items are the actions: one or, of an exact [Kind], two. If the event is
-	// known to be counted already, there are none.
+	// Items are the actions: of an exact [Kind] always two; of another one or, if the
+	// event is known to be counted already, none.
 	Items []types.TransactWriteItem
 
 	asked Apply

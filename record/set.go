@@ -49,7 +49,7 @@ const (
 // event has set the row already. So the event that happened last wins, in
 // whatever order the events arrive, and the row holds what this event gave and
 // nothing of the others. Set needs no read, because the values do not depend on
-// the row.
+// the row. It has no form as an item of a transaction.
 //
 // Events are compared by time, to the millisecond, and by Rank. If both are
 // equal, their identities decide, in an order that is stable and arbitrary: the

@@ -39,11 +39,15 @@ type Deliveries[M any] struct {
 
 	// Ignore names attributes that are not compared, such as the time of a write. A row
 	// that has no others is not compared. Here and below a star at the end of a name
-	// stands for any text.
+	// stands for any text. Of this library's rows these differ from run to run: claim,
+	// fence, attempts, lease, seenAt and expiresAt of ledger; e_* of counter; t_* and l* of
+	// limit; version, by and ttl of record; updatedAt; and what is made of Claim.Event.
 	Ignore []string
 
 	// Once names the effects of Process.Do that must not happen more often than in a
-	// serial order. All others may be repeated.
+	// serial order. All others may be repeated. An effect that no serial order has
+	// fails, and so does one that is missing. So a name may hold what must always be the
+	// same, such as the key that a provider is given, unless it follows from the time.
 	Once []string
 
 	// AtMostOnce names effects that must not happen more often than in a serial order,

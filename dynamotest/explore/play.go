@@ -185,7 +185,7 @@ func (p *player) diverge(w *world, now point) {
 		}
 	}
 	p.err = fmt.Errorf("%s did not do the same as in an earlier schedule that began in the same way: "+
-		"does it use a clock, a random source or a goroutine that the explorer does not know?", who)
+		"does it use a clock, a random source, a goroutine or the order of a map, which the explorer does not know?", who)
 }
 
 // made returns the choices that were made.

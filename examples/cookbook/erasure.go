@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/counter"
@@ -19,6 +18,25 @@ type Personal struct {
 	Requests *ledger.Operators // keys of RequestKey
 	Days     *counter.Store    // the key is the customer's id
 	Log      *activity.Store   // the scope is the customer's id
+	// Gone has the ids of who was erased. Its Retention is as long as events may come.
+	Gone *ledger.Store
+}
+
+// ErrGone refuses what comes for a customer who was erased.
+var ErrGone = errors.New("cookbook: the customer was erased")
+
+// Refuse returns ErrGone if the customer was erased. Call it first for each request and each
+// event: also for one that is delivered after years, if Gone remembers that long.
+func (p Personal) Refuse(ctx context.Context, customer string) error {
+	key, err := ledger.Key(customer)
+	if err != nil {
+		return err
+	}
+	_, gone, err := p.Gone.Get(ctx, key)
+	if gone {
+		return ErrGone
+	}
+	return err
 }
 
 // RequestKey is the ledger key of a customer's request. The customer's id comes first.
@@ -28,12 +46,15 @@ func RequestKey(customer, chosen string) (string, error) {
 	return ledger.Key(customer, hex.EncodeToString(sum[:16]))
 }
 
-// Erase erases what is stored about the customer, who makes no more requests. Call it
-// again after an error, and once more when what was under way has ended: after the lease
-// and the skew budget. Then delete the profile.
+// Erase erases what is stored about the customer. Call it again after an error, and once
+// more when what was under way has ended: after the lease and the skew budget. Then delete
+// the profile, and what else leads to the customer's rows.
 func (p Personal) Erase(ctx context.Context, customer string) error {
 	part, err := ledger.Key(customer) // which escapes it
 	if err != nil {
+		return err
+	}
+	if _, err := p.Gone.MarkSeen(ctx, part); err != nil {
 		return err
 	}
 	var failed []error
@@ -45,13 +66,11 @@ func (p Personal) Erase(ctx context.Context, customer string) error {
 		}
 		failed = append(failed, err)
 	}
-	for name, erase := range map[string]func(context.Context, string) (int, error){"days": p.Days.Erase, "log": p.Log.Erase} {
+	for _, erase := range []func(context.Context, string) (int, error){p.Days.Erase, p.Log.Erase} {
 		for n := 1; n > 0 && err == nil; { // until nothing is left
 			n, err = erase(ctx, customer)
 		}
-		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", name, err))
-		}
+		failed = append(failed, err)
 		err = nil
 	}
 	return errors.Join(failed...)

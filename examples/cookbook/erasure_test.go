@@ -34,6 +34,7 @@ func newOffice(t *testing.T) office {
 	t.Helper()
 	db := dynamotest.New(t, &dynamotest.Config{IndexLag: time.Hour})
 	seen := newLedger(t, db, "requests")
+	gone := newLedger(t, db, "gone")
 	requests, err1 := seen.Operators(db.Client())
 	days, err2 := counter.New(db.Client(), "days", tzclock.UTC, nil)
 	log, err3 := activity.New(db.Client(), "log", &activity.Config{ActorType: types.ScalarAttributeTypeS})
@@ -42,7 +43,7 @@ func newOffice(t *testing.T) office {
 	}
 	db.Create(days.Table())
 	db.Create(log.Table())
-	return office{cookbook.Personal{Requests: requests, Days: days, Log: log}, db}
+	return office{cookbook.Personal{Requests: requests, Days: days, Log: log, Gone: gone}, db}
 }
 
 const (
@@ -121,6 +122,11 @@ func TestErasure(t *testing.T) {
 			t.Error("no error of the tables that cannot be written")
 		}
 		o.db.Heal()
+		for _, who := range []string{customer, other} {
+			if err := o.Refuse(t.Context(), who); errors.Is(err, cookbook.ErrGone) != (who == customer) {
+				t.Errorf("%s: %v", who, err)
+			}
+		}
 		for range 2 {
 			if err := o.Erase(t.Context(), customer); err != nil {
 				t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/ledger/httpkey"
 	"github.com/homeops/ddbpatterns/record"
 )
 
@@ -75,12 +78,17 @@ func TestABacklog(t *testing.T) {
 	s.wantPoints(t, 500)
 }
 
-// buy is a purchase of one lamp, of which a second one would be counted, too.
+// buy is a purchase of one lamp.
 func (s shop) buy(purchase event.Event, n int64) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-	return s.points.Buy("ann", purchase, n, types.TransactWriteItem{Update: &types.Update{
-		TableName: aws.String(s.db.Name("shop")), Key: record.Item{"pk": record.Text("LAMPS"), "sk": record.Text("ann")},
+	return s.points.Buy("ann", purchase, n, s.lamp("ann", purchase))
+}
+
+// lamp hands over a lamp, of which a second one would be counted, too.
+func (s shop) lamp(customer string, _ event.Event) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: aws.String(s.db.Name("shop")), Key: record.Item{"pk": record.Text("LAMPS"), "sk": record.Text(customer)},
 		UpdateExpression: aws.String("ADD lamps :one"), ExpressionAttributeValues: record.Item{":one": record.Int(1)},
-	}})
+	}}
 }
 
 func (s shop) wantLamps(t *testing.T, want int64) {
@@ -132,6 +140,40 @@ func TestAPurchase(t *testing.T) {
 	}
 	s.wantPoints(t, 1)
 	s.wantLamps(t, int64(len(troubles))+1)
+}
+
+// A client sends each purchase again until it is answered, with the same Idempotency-Key.
+func TestAPurchaseOverHTTP(t *testing.T) {
+	s := open(t)
+	keys, err := httpkey.New(s.seen, func(*http.Request) string { return "ann" }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := keys.Handler(points.Shop{Points: s.points, Customer: func(*http.Request) string { return "ann" }, Price: 3, Lamp: s.lamp})
+	s.earn(t, ordered(t, 1), 7, event.Created)
+	post := func(key string) int {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/lamps", http.NoBody)
+		r.Header.Set("Idempotency-Key", key)
+		handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	for do, want := range map[dynamotest.Effect]int{dynamotest.LoseReply: 201, dynamotest.LoseRequest: 503} {
+		s.db.Inject(dynamotest.Fault{Do: do, Op: "TransactWriteItems", Times: -1})
+		if got := post(do.String()); got != want {
+			t.Errorf("%v: %d, want %d", do, got, want)
+		}
+		s.db.Heal()
+	}
+	for _, step := range []struct {
+		key  string
+		want int
+	}{{dynamotest.LoseReply.String(), 201}, {dynamotest.LoseRequest.String(), 201}, {"c", 402}, {"c", 402}} {
+		if got := post(step.key); got != step.want {
+			t.Errorf("%s: %d, want %d", step.key, got, step.want)
+		}
+	}
+	s.wantPoints(t, 1)
+	s.wantLamps(t, 2)
 }
 
 // Purchases at once never spend more than the balance.
