@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -206,7 +207,11 @@ func TestDeadReports(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t)
-		if got := c.tell("1", "01JQKERKF8r001T5W1E5C3EDTS6AR1", "paid", time.Now()); got != http.StatusOK || len(c.dead) != 1 {
+		other, err := event.New(time.Now(), "not ours")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.tell("1", other.String(), "paid", time.Now()); got != http.StatusOK || len(c.dead) != 1 {
 			t.Error(got, c.dead)
 		}
 		c.db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "GetItem", Table: "payouts", Times: -1})
