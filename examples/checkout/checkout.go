@@ -57,7 +57,8 @@ import (
 )
 
 // Provider moves the money. Calls with the same key are one: the provider repeats its
-// answer. Its keys must live as long as the ledger's Retention.
+// answer. Its keys must live as long as clients send a request again: each attempt keeps
+// the ledger's key for another Retention.
 type Provider interface {
 	Charge(ctx context.Context, key, card string, cents int64) (id string, err error)
 	Settle(ctx context.Context, key, id string, cents int64) error

@@ -1,11 +1,11 @@
 // Package payout is an example to copy: it pays merchants out through a bank, below three
 // payouts a minute and an amount a day, and keeps what the bank reports of each payout.
 //
-//	POST /payouts  takes both limits and asks the bank: 201; 402, 429 or 504 if it did not
-//	POST /reports  the bank's webhook: keeps a status; what was returned is given back
+//	POST /payouts  201 paid; 402 declined or above the day; 429; 410 too old; 504 unknown
+//	POST /reports  the bank's webhook: keeps a status; the day gets back what was returned
 //
 // Both run again after a crash, a lost reply or a timeout, and then each step takes effect
-// once. docs/provider.md and docs/status.md walk through it.
+// once. docs/payouts.md and docs/status.md walk through it.
 //
 // # IAM actions
 //
@@ -34,11 +34,19 @@ import (
 )
 
 // Bank moves the money. Calls with the same key are one: the bank repeats its answer. Its
-// keys must live as long as the ledger's Retention. Its reports bring back the key and the
-// merchant: send them as the reference.
+// reports bring back the key and the merchant: send it both.
 type Bank interface {
 	Pay(ctx context.Context, key string, p Payout) error
 }
+
+const (
+	// fresh is how old a request may be for which the bank was not asked yet. Its payout
+	// counts in the day in which the request first came, and not in the present one.
+	fresh = time.Hour
+	// keyLife is how long the bank knows a key, less an hour. After it, the bank would pay
+	// again.
+	keyLife = 23 * time.Hour
+)
 
 // ErrDeclined is the Bank's clear no. After any other error, nobody knows what it did.
 var ErrDeclined = errors.New("payout: declined")
@@ -66,9 +74,11 @@ type Service struct {
 	day      *counter.Store
 	payouts  *record.Rows[Payout]
 	statuses Statuses
+	now      func() time.Time
 }
 
-// perMinute is at most three payouts in any minute: two at once, and one more each minute.
+// perMinute lets three payouts through in any minute, two of them at once, beside those
+// that were declined. A payout that the bank was asked for before may come on top.
 var perMinute = []limit.Limit{{Name: "payouts", N: 1, Per: time.Minute, Burst: 2, Weight: 1}}
 
 // Configs are those of the stores; the zero value is the library's defaults.
@@ -81,7 +91,10 @@ type Configs struct {
 
 // New makes the stores of a service whose fields the caller sets. The day is that of the zone.
 func New(db *dynamodb.Client, zone tzclock.Zone, cfg Configs) (*Service, error) {
-	s := &Service{}
+	s := &Service{now: cfg.Ledger.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
 	cfg.Record.ConsistentReads = true // Get must see what the attempt before has stored
 	var errs [5]error
 	s.answers, errs[0] = ledger.New(db, "answers", &cfg.Ledger)
@@ -94,7 +107,7 @@ func New(db *dynamodb.Client, zone tzclock.Zone, cfg Configs) (*Service, error) 
 			return Payout{f.Text("merchant"), f.Text("account"), f.Int("cents")}, f.Err()
 		},
 	}, &cfg.Record)
-	s.statuses, errs[4] = NewStatuses(db, "payouts")
+	s.statuses, errs[4] = NewStatuses(db, "payouts", &cfg.Record)
 	return s, errors.Join(errs[:]...)
 }
 
@@ -119,7 +132,7 @@ func (s *Service) Handler() (http.Handler, error) {
 // 429, a 503 or a 504.
 func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
 	var p Payout
-	if json.NewDecoder(r.Body).Decode(&p) != nil || p.Account == "" || p.Cents <= 0 {
+	if json.NewDecoder(r.Body).Decode(&p) != nil || p.Account == "" || len(p.Account) > 100 || p.Cents <= 0 {
 		http.Error(w, "account and cents are needed", http.StatusBadRequest)
 		return
 	}
@@ -133,10 +146,14 @@ func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(s.try(r.Context(), ev, p, w.Header()))
 }
 
-// try is one attempt. The limits are for a payout that the bank was not asked for: after
-// that, others may have used them up, and the money may have moved.
+// try is one attempt. The limits are for a payout that the bank was not asked for before:
+// after that, others may have used them up, and the money may have moved.
 func (s *Service) try(ctx context.Context, ev event.Event, p Payout, h http.Header) int {
 	_, asked, err := s.payouts.Get(ctx, record.Key(p.Merchant, "PAYOUTS"), ev.String())
+	age := s.now().Sub(ev.Time())
+	if err == nil && (!asked && age > fresh || asked && age > keyLife) {
+		return http.StatusGone // stored: somebody must ask the bank what became of it
+	}
 	if err == nil && !asked {
 		if refused := s.limit(ctx, ev, p, h); refused != 0 {
 			return refused
@@ -153,7 +170,7 @@ func (s *Service) try(ctx context.Context, ev event.Event, p Payout, h http.Head
 	err = s.Bank.Pay(ctx, ev.String(), p)
 	switch {
 	case errors.Is(err, ErrDeclined):
-		if s.giveBack(ctx, ev, p) != nil {
+		if s.endDay(ctx, ev, p) != nil || s.endTurn(ctx, ev, p) != nil {
 			return http.StatusServiceUnavailable
 		}
 		return http.StatusPaymentRequired
@@ -163,8 +180,8 @@ func (s *Service) try(ctx context.Context, ev event.Event, p Payout, h http.Head
 	return http.StatusCreated
 }
 
-// limit takes a turn of the minute and the amount of the day. It returns 0 if it could. What
-// the day refuses uses no turn.
+// limit takes a turn of the minute and the amount of the day. It returns 0 if it could. A
+// payout that the day refuses uses no turn.
 func (s *Service) limit(ctx context.Context, ev event.Event, p Payout, h http.Header) int {
 	turn, err := s.minute.Take(ctx, limit.Take{Key: p.Merchant, Event: ev, Limits: perMinute})
 	switch {
@@ -177,35 +194,39 @@ func (s *Service) limit(ctx context.Context, ev event.Event, p Payout, h http.He
 		return http.StatusTooManyRequests
 	}
 	day, err := s.day.Take(ctx, counter.Take{Key: p.Merchant, Event: ev, Weight: p.Cents, Cap: s.PerDay})
-	_, bad := errors.AsType[*event.InputError](err)
+	_, bad := errors.AsType[*event.InputError](err) // an amount that no day can hold
+	full := errors.Is(err, counter.ErrFull)         // see counter.Config.MaxRecorded
 	switch {
-	case bad: // an amount that no day can hold
-		return http.StatusBadRequest
-	case errors.Is(err, counter.ErrFull), err == nil && day.Refused():
-		if _, err := s.minute.Settle(ctx, turn.Take, noTurn); err != nil && !errors.Is(err, limit.ErrForgotten) {
-			return http.StatusServiceUnavailable
-		}
-		return http.StatusPaymentRequired
-	case errors.Is(err, event.ErrTooOld): // first sent a week ago, and the bank was never asked
-		return http.StatusGone
-	case err != nil:
+	case err != nil && !bad && !full:
 		return http.StatusServiceUnavailable
+	case err == nil && !day.Refused():
+		return 0
+	case s.endTurn(ctx, ev, p) != nil:
+		return http.StatusServiceUnavailable
+	case bad:
+		return http.StatusBadRequest
 	}
-	return 0
+	return http.StatusPaymentRequired
 }
 
-var noTurn = map[string]int64{"payouts": 0}
-
-// giveBack gives the limits back what a payout holds of them, once.
-func (s *Service) giveBack(ctx context.Context, ev event.Event, p Payout) error {
+// endDay gives the day back what a payout holds of it, once. A day of more than a week ago,
+// or of a merchant who was erased, needs nothing.
+func (s *Service) endDay(ctx context.Context, ev event.Event, p Payout) error {
 	_, err := s.day.Refund(ctx, counter.Refund{Key: p.Merchant, Event: ev, Weight: p.Cents})
-	if err != nil && !errors.Is(err, event.ErrTooOld) && !errors.Is(err, counter.ErrNotFound) { // erased
-		return err
+	if errors.Is(err, event.ErrTooOld) || errors.Is(err, counter.ErrNotFound) {
+		return nil
 	}
-	// A Take with the same event and limits is as good as the one that the Grant has.
-	_, err = s.minute.Settle(ctx, limit.Take{Key: p.Merchant, Event: ev, Limits: perMinute}, noTurn)
+	return err
+}
+
+// endTurn gives the minute back the turn of a payout, once. A Take with the same event and
+// limits is as good as the one that the Grant has. A turn that was forgotten comes back with
+// time.
+func (s *Service) endTurn(ctx context.Context, ev event.Event, p Payout) error {
+	taken := limit.Take{Key: p.Merchant, Event: ev, Limits: perMinute}
+	_, err := s.minute.Settle(ctx, taken, map[string]int64{"payouts": 0})
 	if errors.Is(err, limit.ErrForgotten) {
-		return nil // its turn has come back with time
+		return nil
 	}
 	return err
 }
@@ -243,7 +264,7 @@ func (s *Service) keep(ctx context.Context, told Report) error {
 		return ledger.Permanent(errors.New("payout: not one of ours, or erased"))
 	}
 	if told.Status.Name == "returned" { // also if a later report has come: money came back
-		if err := s.giveBack(ctx, ev, p); err != nil {
+		if err := s.endDay(ctx, ev, p); err != nil {
 			return err
 		}
 	}

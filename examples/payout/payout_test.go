@@ -106,6 +106,10 @@ func TestLimits(t *testing.T) {
 			{key: "5", account: "a", cents: 100, code: 201, sleep: 60, usedNow: 800},
 			{key: "5", account: "a", cents: 101, code: 422, usedNow: 800}, // another request
 			{key: "6", account: "a", cents: -1, code: 400, usedNow: 800},
+			{key: "7", account: "a", cents: 2e12, code: 400, usedNow: 800, sleep: 60}, // and it uses no turn
+			{key: "8", account: "a", cents: 1, code: 201, usedNow: 801},
+			{key: "9", account: "a", cents: 1, code: 429, usedNow: 801},
+			{key: "9", account: "a", cents: 1, code: 410, usedNow: 801, sleep: 3601}, // it would count in an hour that is over
 		} {
 			time.Sleep(time.Duration(step.sleep) * time.Second)
 			if got := c.post(step.key, step.account, step.cents); got != step.code {
@@ -113,7 +117,7 @@ func TestLimits(t *testing.T) {
 			}
 			c.used(t, step.usedNow)
 		}
-		if len(c.bank.paid) != 3 {
+		if len(c.bank.paid) != 4 {
 			t.Errorf("paid %v", c.bank.paid)
 		}
 	})
@@ -135,13 +139,30 @@ func TestTimeout(t *testing.T) {
 				t.Error(got)
 			}
 		})
-		if cost.Requests != 6 || cost.RCU != 1 || cost.WCU != 5 { // as docs/provider.md says
+		if cost.Requests != 6 || cost.RCU != 1 || cost.WCU != 5 { // as docs/payouts.md says
 			t.Errorf("%+v", cost)
 		}
 		if got := c.post("1", "a", 100); got != http.StatusCreated || len(c.bank.paid) != 2 {
 			t.Error(got, c.bank.paid)
 		}
 		c.used(t, 200)
+	})
+}
+
+// After the life of the bank's keys, nobody asks it again.
+func TestKeyLife(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t)
+		c.bank.err = errors.New("timeout")
+		if got := c.post("1", "a", 100); got != http.StatusGatewayTimeout {
+			t.Error(got)
+		}
+		clear(c.bank.paid)
+		time.Sleep(keyLife + time.Second)
+		if got := c.post("1", "a", 100); got != http.StatusGone || len(c.bank.paid) != 0 {
+			t.Error(got, c.bank.paid)
+		}
 	})
 }
 

@@ -31,14 +31,14 @@ type Report struct {
 type Statuses struct{ rows *record.Rows[Status] }
 
 // NewStatuses returns the statuses in a table.
-func NewStatuses(api record.API, table string) (Statuses, error) {
+func NewStatuses(api record.API, table string, cfg *record.Config) (Statuses, error) {
 	rows, err := record.New(api, table, record.Kind[Status]{
 		Package: "payout", Type: "STATUS", Attributes: []string{"status", "reason"},
 		Decode: func(row record.Item) (Status, error) {
 			f := record.Read(row)
 			return Status{Name: f.Text("status"), Reason: f.Text("reason")}, f.Err()
 		},
-	}, nil)
+	}, cfg)
 	return Statuses{rows}, err
 }
 

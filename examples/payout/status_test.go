@@ -22,7 +22,7 @@ var second = time.Date(2025, 3, 30, 12, 0, 0, 0, time.UTC)
 func openStatuses(t *testing.T) (*dynamotest.DB, Statuses) {
 	t.Helper()
 	db := dynamotest.Open(t, dynamotest.MaxBackoff(time.Millisecond))
-	statuses, err := NewStatuses(db.Client(), db.Name("payouts"))
+	statuses, err := NewStatuses(db.Client(), db.Name("payouts"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
