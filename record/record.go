@@ -63,7 +63,7 @@ type Kind[T any] struct {
 
 	// Type is the value of the attribute "type" in every row that was written
 	// as this Kind. By convention it is also the first part of the row's
-	// partition key.
+	// partition key, or follows the id of a person who may be erased.
 	Type string
 
 	// Count names the attribute that counts the events of a row. With a Count,

@@ -69,8 +69,10 @@ const (
 // the row. So if the write of an event that stands took effect, and its reply
 // was lost or the caller died before it noted the tie, the repetition says
 // nothing of it. If it comes again with a greater Rank, it sets the row anew. If
-// a later event has set the row, the error is [event.ErrSuperseded], and nothing
-// is left to do. Bad input is an [*event.InputError], also of a [Kind] without
+// a later event has set the row, the error is [event.ErrSuperseded], and the row
+// needs nothing more. A step that follows from the event, such as a message to a
+// queue, is still to be done after a Duplicate and after ErrSuperseded, because the
+// caller may have died before it. Bad input is an [*event.InputError], also of a [Kind] without
 // Attributes.
 //
 // Price: 1 request, 1 WCU. A duplicate, a tie or a superseded event costs the
