@@ -57,7 +57,9 @@ func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) e
 		if _, kept := errors.AsType[*types.ConditionalCheckFailedException](err); kept {
 			return nil // an earlier delivery kept it
 		}
-		fmt.Println("for people:", m.Body, "because of", why)
+		if err == nil {
+			fmt.Println("for people:", m.Body, "because of", why)
+		}
 		return err
 	}
 }

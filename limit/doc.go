@@ -45,9 +45,9 @@
 //	29  1      1        30                     29
 //	15  15     15       30                     15
 //
-// At once is after a time of rest. Someone who sends evenly is never refused below the last
-// column. A limit of 30 at once, 30 in any minute and 30 for ever does not exist here: it
-// would have to remember the time of each take.
+// At once means after a time of rest. Who sends evenly, no more than the last column says,
+// is never refused. No choice gives 30 at once, 30 in any minute and 30 in each minute: that
+// would need the time of each take.
 //
 // # The row
 //

@@ -65,15 +65,15 @@ const (
 // again in one second, reversed stays.
 //
 // If this event was the last to set the row, Set answers [event.Duplicate]: an
-// earlier delivery of the event, or an attempt whose reply was lost, has set
-// the row. So if the write of an event that stands took effect, and its reply
-// was lost or the caller died before it noted the tie, the repetition says
-// nothing of it. If it comes again with a greater Rank, it sets the row anew. If
-// a later event has set the row, the error is [event.ErrSuperseded], and the row
-// needs nothing more. A step that follows from the event, such as a message to a
-// queue, is still to be done after a Duplicate and after ErrSuperseded, because the
-// caller may have died before it. Bad input is an [*event.InputError], also of a [Kind] without
-// Attributes.
+// earlier delivery of the event, or an attempt whose reply was lost, has set the
+// row. So if the write of an event that stands took effect, and its reply was lost
+// or the caller died before it noted the tie, the repetition says nothing of it.
+// If it comes again with a greater Rank, it sets the row anew. If a later event
+// has set the row, the error is [event.ErrSuperseded], and the row needs nothing
+// more. A step that follows from the event, such as a message to a queue, is still
+// to be done after a Duplicate and after ErrSuperseded, because the caller may
+// have died before it. Bad input is an [*event.InputError], also of a [Kind]
+// without Attributes.
 //
 // Price: 1 request, 1 WCU. A duplicate, a tie or a superseded event costs the
 // same. A row above 1 KB costs 1 WCU for each KB.

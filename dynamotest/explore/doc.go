@@ -50,9 +50,9 @@
 // p.Rand, and passes effects outside DynamoDB to p.Do. It may start goroutines, sleep,
 // and use the context. It must not use a clock other than p.Now or, for pauses, package
 // time; nor a random source other than p.Rand, a socket, or a mutex that it holds
-// during a request; nor range over a map around its requests. If it did something else in a schedule that began in the same way,
-// the exploration fails and names the caller. If nothing moves for a minute, it panics
-// and says after which step.
+// during a request; nor range over a map around its requests. If it did something else
+// in a schedule that began in the same way, the exploration fails and names the caller.
+// If nothing moves for a minute, it panics and says after which step.
 //
 // A check may read the tables, what each caller has heard, notes and effects. To count
 // or to order what callers did, use [Process.Note], and not variables that they share:
@@ -79,9 +79,10 @@
 // attempts have random lengths, so all that end within two seconds end together, and the
 // order of the requests that follow is explored. While some callers have open requests
 // and others sleep, two seconds may pass, too: a call with a shorter deadline, such as
-// limit.Config.Timeout, gives up then, so give it a minute. A caller that wakes within these two
-// seconds, or within a move of time, reads the time at their end. One that wakes later
-// reads the next whole second, because a deadline may have begun after a pause.
+// limit.Config.Timeout, gives up then, so give it a minute. A caller that wakes within
+// these two seconds, or within a move of time, reads the time at their end. One that
+// wakes later reads the next whole second, because a deadline may have begun after a
+// pause.
 //
 // With Config.Moves, time also passes while requests are open: until the next timer that
 // makes a caller act, or to a millisecond before and a second after each of

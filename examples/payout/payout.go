@@ -78,7 +78,8 @@ type Service struct {
 }
 
 // perMinute lets three payouts through in any minute, two of them at once, beside those
-// that were declined. (Three at once would be a Burst of 3 and a Per of 61 seconds.) A payout that the bank was asked for before may come on top.
+// that were declined. (Three at once would be a Burst of 3 and a Per of 61 seconds.) A
+// payout that the bank was asked for before may come on top.
 var perMinute = []limit.Limit{{Name: "payouts", N: 1, Per: time.Minute, Burst: 2, Weight: 1}}
 
 // Configs are those of the stores; the zero value is the library's defaults.
