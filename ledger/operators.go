@@ -129,8 +129,9 @@ const (
 // the whole row. Erase is safe to repeat.
 //
 // A worker that holds the key gets [ErrLeaseLost], and its result is not stored. If a
-// key is claimed for the first time meanwhile, its data may stay. For a key without a
-// row, Erase returns [ErrNotFound]. A row that cannot be read is erased, too.
+// key is claimed for the first time meanwhile, its data may stay: erase it again. For a
+// key without a row, Erase returns [ErrNotFound]. A row that cannot be read is erased,
+// too.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older system's row
 // costs that twice, in 2 requests; so does a row that was first seen by a clock further

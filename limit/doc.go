@@ -39,15 +39,15 @@
 //
 // Thirty a minute may mean:
 //
-//	N   Burst  at once  at most in any minute  in each minute, for ever
+//	N   Burst  at once  at most in any minute  evenly, in each minute
 //	30  30     30       60                     30
 //	30  1      1        31                     30
 //	29  1      1        30                     29
 //	15  15     15       30                     15
 //
-// At once means after a time of rest. Who sends evenly, no more than the last column says,
-// is never refused. No choice gives 30 at once, 30 in any minute and 30 in each minute: that
-// would need the time of each take.
+// At once means after a pause that refills Burst. Who sends evenly, no more than the last
+// column says, is never refused. No choice gives 30 in each of the three columns: that would
+// need the time of each take.
 //
 // # The row
 //

@@ -118,7 +118,7 @@ type Grant struct {
 // Price: 1 request, 1 WCU. A refusal from memory: none. If several processes take
 // from one key, some takes need a second request, and 4 at most. Up to two limits and a
 // key of 11 bytes fit in the first KB. A refusal by the row costs the same. A wait that
-// is cancelled: 1 request and 1 WCU more.
+// is cancelled, of no given Event: 1 request and 1 WCU more.
 func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	c, err := s.check(t)
 	if err != nil || !c.fits() {

@@ -31,7 +31,7 @@ func (e *AddError) Error() string {
 
 // FloorError is returned by [Rows.Apply] and [ApplyItem.Outcome] if Add would make a
 // sum less than AtLeast. It is an answer: nothing was written. If the same event is
-// applied again when the sum is greater, it counts.
+// applied again when the sum is large enough, it counts.
 type FloorError struct {
 	Attribute string // the sum
 	Stands    int64  // what the sum is

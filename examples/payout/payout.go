@@ -1,7 +1,7 @@
-// Package payout is an example to copy: it pays merchants out through a bank, below three
-// payouts a minute and an amount a day, and keeps what the bank reports of each payout.
+// Package payout is an example to copy: it pays merchants out through a bank, at most
+// three in any minute and an amount a day, and keeps what the bank reports of each payout.
 //
-//	POST /payouts  201 paid; 402 declined or above the day; 429; 410 too old; 504 unknown
+//	POST /payouts  201 the bank took it; 402 declined or above the day; 429; 410 too old; 504 unknown
 //	POST /reports  the bank's webhook: keeps a status; the day gets back what was returned
 //
 // Both run again after a crash, a lost reply or a timeout, and then each step takes effect
@@ -220,9 +220,8 @@ func (s *Service) endDay(ctx context.Context, ev event.Event, p Payout) error {
 	return err
 }
 
-// endTurn gives the minute back the turn of a payout, once. A Take with the same event and
-// limits is as good as the one that the Grant has. A turn that was forgotten comes back with
-// time.
+// endTurn gives the minute back the turn of a payout, once. Settle needs no Grant, but a
+// Take of the same event and limits. A turn that was forgotten comes back with time.
 func (s *Service) endTurn(ctx context.Context, ev event.Event, p Payout) error {
 	taken := limit.Take{Key: p.Merchant, Event: ev, Limits: perMinute}
 	_, err := s.minute.Settle(ctx, taken, map[string]int64{"payouts": 0})

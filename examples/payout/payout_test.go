@@ -64,7 +64,7 @@ func open(t *testing.T) *shop {
 }
 
 // post sends a payout of so many cents and returns the status.
-func (c *shop) post(key, account string, cents int) int {
+func (c *shop) post(key, account string, cents int64) int {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("POST", "/payouts", strings.NewReader(fmt.Sprintf(`{"account":%q,"cents":%d}`, account, cents)))
 	r.Header.Set("Idempotency-Key", key)
@@ -94,7 +94,8 @@ func TestLimits(t *testing.T) {
 		c := open(t)
 		for _, step := range []struct {
 			key, account   string
-			cents, code    int
+			cents          int64
+			code           int
 			sleep, usedNow int64
 		}{
 			{key: "1", account: "a", cents: 1001, code: 402},     // above the day's amount
