@@ -27,10 +27,11 @@ type Limit struct {
 	Per time.Duration
 	// Burst is how many units can be taken at once after a time of rest, at least 1.
 	// It has no default: a Burst of N lets 2·N through in the first Per. For at most
-	// M in any Per, beside what is given back and what clocks are off, N and Burst are
-	// M together, and Burst is at least the largest Weight. For M at once, and never more
-	// than M in a span, give Burst M, N 1, and a Per longer than the span. All of Burst
-	// must come back within 366 days.
+	// M in any Per, choose an N and a Burst that are M together, and a Burst of at least
+	// the largest Weight; what is given back, and what clocks are off, comes on top. For M
+	// at once, and never more than M in a span, give Burst M, N 1, and a Per longer than
+	// the span: then one unit comes back in each Per. The package comment has a table. All
+	// of Burst must come back within 366 days.
 	Burst int64
 	// Weight is how much is taken, 1 to 1,000,000,000,000. It has no default: 1
 	// counts calls. A Weight above Burst is refused, unless Take.Wait makes up for
