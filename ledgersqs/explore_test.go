@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/dynamotest/explore"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/ledgersqs"
+	"github.com/homeops/ddbpatterns/schema"
 )
 
 // Two deliveries of an order come at once, a worker dies anywhere or hears no reply, and the
@@ -16,7 +18,14 @@ import (
 // kept for people.
 func TestEverySchedule(t *testing.T) {
 	t.Parallel()
-	seeded := newShop(t, ledger.Config{}).db.Server()
+	seeded := dynamotest.NewServer(nil)
+	table, err := ledger.New(seeded.Client(), "seen", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Create(t.Context(), seeded.Client(), table.Table()); err != nil {
+		t.Fatal(err)
+	}
 	start := func(p *explore.Process) func(context.Context, string) error {
 		seen, err := ledger.New(p.Client(), "seen", &ledger.Config{Now: p.Now, Rand: p.Rand()})
 		if err != nil {
@@ -28,7 +37,8 @@ func TestEverySchedule(t *testing.T) {
 			}
 			return p.Do("ship "+m.Body+" under "+c.Key, nil) // another key would be another effect
 		}
-		handle, err := ledgersqs.Lambda(ledgersqs.Once(seen, keyOf, ship), &ledgersqs.Config{
+		key := func(m ledgersqs.Message) (string, error) { return ledger.Key("ORDER", m.Body) }
+		handle, err := ledgersqs.Lambda(ledgersqs.Once(seen, key, ship), &ledgersqs.Config{
 			Log:     func(context.Context, ledgersqs.Message, error) {},
 			Refused: func(_ context.Context, m ledgersqs.Message, _ error) error { return p.Do("keep "+m.Body, nil) },
 		})
@@ -36,7 +46,7 @@ func TestEverySchedule(t *testing.T) {
 			panic(err)
 		}
 		return func(ctx context.Context, body string) error {
-			out, err := handle(ctx, eventOf(t, body))
+			out, err := handle(ctx, ledgersqs.Event{Records: []ledgersqs.Message{{ID: "1", Body: body}}})
 			if err == nil && len(out.Failures) > 0 {
 				err = fmt.Errorf("%s stays", body)
 			}

@@ -28,11 +28,13 @@ type fake struct {
 	mu      sync.Mutex
 	entries []*entry
 	dead    []string // bodies
+	sent    int
 	asked   map[string]int
 	delays  []int32
 }
 
 type entry struct {
+	id          string
 	body, group string
 	receives    int
 	receipt     string
@@ -51,7 +53,8 @@ func (f *fake) send(bodies ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, body := range bodies {
-		f.entries = append(f.entries, &entry{body: body, group: body[:1]})
+		f.sent++
+		f.entries = append(f.entries, &entry{id: strconv.Itoa(f.sent), body: body, group: body[:1]})
 	}
 }
 
@@ -104,13 +107,13 @@ func (f *fake) take(most int) (batch []types.Message) {
 			f.dead = append(f.dead, e.body)
 			return true
 		}
-		e.receipt, e.visible = fmt.Sprintf("%s/%d", e.body, e.receives), now.Add(f.visibility)
+		e.receipt, e.visible = fmt.Sprintf("%s/%d", e.id, e.receives), now.Add(f.visibility)
 		system := map[string]string{"ApproximateReceiveCount": strconv.Itoa(e.receives), "MessageGroupId": e.group}
 		if f.fifo {
 			system["SequenceNumber"] = "1"
 		}
 		batch = append(batch, types.Message{
-			MessageId: aws.String("id of " + e.body), Body: aws.String(e.body), ReceiptHandle: aws.String(e.receipt), Attributes: system,
+			MessageId: aws.String(e.id), Body: aws.String(e.body), ReceiptHandle: aws.String(e.receipt), Attributes: system,
 			MessageAttributes: map[string]types.MessageAttributeValue{"order": {StringValue: aws.String(e.body), DataType: aws.String("String")}},
 		})
 		return false
