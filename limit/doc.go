@@ -43,6 +43,7 @@
 //	30  30     30       60                     30
 //	30  1      1        31                     30
 //	29  1      1        30                     29
+//	25  5      5        30                     25
 //	15  15     15       30                     15
 //
 // At once means after a pause that refills Burst. Who sends evenly, no more than the last

@@ -47,7 +47,8 @@ type Take struct {
 	// taken already, fewer than 16 writes of the key ago, takes nothing and is OK, or
 	// is refused without a request while there is no room. So do not ask again for
 	// what may have been done. The zero Event is a random one of this call, for
-	// requests without an identity.
+	// requests without an identity. A request with an Idempotency-Key has that of
+	// ledger.Claim.Event.
 	//
 	// Caution: never make an event of the time alone. All calls of a millisecond
 	// would be one event, and only one of them would count.

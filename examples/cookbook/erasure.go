@@ -6,9 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/homeops/ddbpatterns/activity"
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 )
 
 // Personal is what a service stores about its customers. A customer has an opaque id,
@@ -44,6 +48,17 @@ func (p Personal) Refuse(ctx context.Context, customer string) error {
 func RequestKey(customer, chosen string) (string, error) {
 	sum := sha256.Sum256([]byte(chosen))
 	return ledger.Key(customer, hex.EncodeToString(sum[:16]))
+}
+
+// NotGone is the condition that the customer was not erased, for a transaction such as one of
+// ledger.DoTx. A refusal has the code ConditionalCheckFailed at its place in Claim.Reasons:
+// return ErrGone as ledger.Permanent.
+func (p Personal) NotGone(customer string) (types.TransactWriteItem, error) {
+	key, err := ledger.Key(customer)
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: aws.String(p.Gone.Table().Name), Key: record.Item{"pk": record.Text(key)},
+		ConditionExpression: aws.String("attribute_not_exists(pk)"),
+	}}, err
 }
 
 // Erase erases what is stored about the customer. Call it again after an error, and once

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/activity"
@@ -124,6 +125,14 @@ func TestErasure(t *testing.T) {
 		o.db.Heal()
 		for _, who := range []string{customer, other} {
 			if err := o.Refuse(t.Context(), who); errors.Is(err, cookbook.ErrGone) != (who == customer) {
+				t.Errorf("%s: %v", who, err)
+			}
+			check, err := o.NotGone(who)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = o.db.Client().TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{check}})
+			if refused, _ := errors.AsType[*types.TransactionCanceledException](err); (refused != nil) != (who == customer) {
 				t.Errorf("%s: %v", who, err)
 			}
 		}

@@ -299,8 +299,9 @@ func FromContext(ctx context.Context) (*ledger.Claim, bool) {
 // or nothing does. They are not written if the answer is not stored (Config.Keep). If
 // the condition of a write fails, the handler is called again, up to 15 times, with a new
 // ResponseWriter and nothing added; [ledger.Claim.Reasons] has a reason for each write,
-// in the order in which they were added. So what the handler does besides must be safe to
-// repeat. An answer that is too large to be stored ends the key without the writes: see
+// in the order in which they were added; give each to the Outcome of an item that is made
+// anew, of the same input. So what the handler does besides must be safe to repeat. An
+// answer that is too large to be stored ends the key without the writes: see
 // [ledger.DoTx].
 //
 // Add returns an [*event.InputError] if the context is not that of a handler's request
