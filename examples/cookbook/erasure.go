@@ -52,7 +52,7 @@ func RequestKey(customer, chosen string) (string, error) {
 
 // NotGone is the condition that the customer was not erased, for a transaction such as one of
 // ledger.DoTx. A refusal has the code ConditionalCheckFailed at its place in Claim.Reasons:
-// return ErrGone as ledger.Permanent.
+// return ErrGone as ledger.Permanent, or answer 410 if it was an httpkey.Add.
 func (p Personal) NotGone(customer string) (types.TransactWriteItem, error) {
 	key, err := ledger.Key(customer)
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
