@@ -41,7 +41,8 @@ type Deliveries[M any] struct {
 	// that has no others is not compared. Here and below a star at the end of a name
 	// stands for any text. Of this library's rows these differ from run to run: claim,
 	// fence, attempts, lease, seenAt and expiresAt of ledger; e_* of counter; t_* and l* of
-	// limit; version, by and ttl of record; updatedAt; and what is made of Claim.Event.
+	// limit; version, by and ttl of record; updatedAt; and what is made of Claim.Event, such
+	// as sk or event.
 	Ignore []string
 
 	// Once names the effects of Process.Do that must not happen more often than in a

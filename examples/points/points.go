@@ -93,7 +93,9 @@ func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...type
 		}
 
 		var err error
-		if spend, err = s.SpendItem(ctx, customer, purchase, n); err != nil {
+		if spend, err = s.SpendItem(ctx, customer, purchase, n); errors.Is(err, event.ErrTooOld) {
+			return "", nil, ledger.Permanent(err) // the answer to each delivery
+		} else if err != nil {
 			return "", nil, err
 		}
 		return "bought", slices.Concat(spend.Items, goods), nil

@@ -142,6 +142,17 @@ func TestAPurchase(t *testing.T) {
 	s.wantLamps(t, int64(len(troubles))+1)
 }
 
+// A purchase that is delivered after the Retention gets the same answer each time.
+func TestAnOldPurchase(t *testing.T) {
+	s := open(t)
+	old := ordered(t, int(points.Retention/time.Minute)+1)
+	for n := range 7 { // more than the ledger's MaxAttempts
+		if _, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: "old"}, s.buy(old, 1)); !errors.Is(err, event.ErrTooOld) {
+			t.Errorf("delivery %d: %v", n, err)
+		}
+	}
+}
+
 // A client sends each purchase again until it is answered, with the same Idempotency-Key.
 func TestAPurchaseOverHTTP(t *testing.T) {
 	s := open(t)
