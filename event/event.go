@@ -22,8 +22,10 @@ const Size = 16
 // If the senders' clocks are often wrong, as the clocks of devices are, use the
 // time of receipt instead. Take it once, where the message comes in, and keep
 // it with the message, so that every delivery has the same time.
-// If the device itself sends the message again, take ledger.Claim.Event: the time at which
-// a key, made of the device and its number for the message, was first seen.
+//
+// If the device itself sends the message again, take ledger.Claim.Event: the
+// time at which a key, made of the device and its number for the message, was
+// first seen.
 const MaxAhead = time.Hour
 
 // Event is the identity of something that happened, and a valid ULID. Events

@@ -47,7 +47,7 @@ func check(err error) {
 
 // keep returns what keeps for people, once for each message, what can never be done.
 func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) error {
-	db := tableOf(ctx, "refused")
+	db := refusedTable(ctx)
 	return func(ctx context.Context, m ledgersqs.Message, why error) error {
 		text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
@@ -64,10 +64,9 @@ func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) e
 	}
 }
 
-// tableOf returns a table whose key is an id.
-func tableOf(ctx context.Context, name string) *dynamodb.Client {
+func refusedTable(ctx context.Context) *dynamodb.Client {
 	db := dynamotest.NewServer(nil).Client()
-	check(schema.Create(ctx, db, schema.Table{Name: name, Key: schema.Key{Partition: schema.String("id")}}))
+	check(schema.Create(ctx, db, schema.Table{Name: "refused", Key: schema.Key{Partition: schema.String("id")}}))
 	return db
 }
 

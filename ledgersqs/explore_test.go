@@ -2,6 +2,7 @@ package ledgersqs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestEverySchedule(t *testing.T) {
 		}
 		ship := func(_ context.Context, m ledgersqs.Message, c *ledger.Claim) error {
 			if m.Body == "xyz" {
-				return ledger.Permanent(fmt.Errorf("no such article"))
+				return ledger.Permanent(errors.New("no such article"))
 			}
 			return p.Do("ship "+m.Body+" under "+c.Key, nil) // another key would be another effect
 		}

@@ -102,9 +102,8 @@ type Grant struct {
 // and calls are many, the next request after a refusal by the row is sent a random time
 // after room comes back, within a second of the refusal, and alone. Until its reply,
 // for two seconds at most, the process refuses others that do not wait, and Remaining is
-// nil. An event that was taken already
-// may be refused without a request, too; when it comes again after RetryAfter, it is a
-// Duplicate.
+// nil. An event that was taken already may be refused without a request, too; when it
+// comes again after RetryAfter, it is a Duplicate.
 //
 // With Take.Wait, a take whose turn comes within it holds its room, and sleeps until
 // its turn. A take whose turn comes later, or after the end of the context, is refused at
@@ -234,8 +233,8 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 // SetHeader sets RateLimit-Policy and RateLimit, as draft-ietf-httpapi-ratelimit-headers-11
 // has them, and Retry-After of a refusal. For each limit there are q (N), w (Per, if it
 // is whole seconds), r (Remaining) and, if the same take has no room again, t: the
-// seconds until it has. It sets nothing of the Grant of an error,
-// or of a refusal that never has room.
+// seconds until it has. It sets nothing of the Grant of an error, or of
+// a refusal that never has room.
 func (g Grant) SetHeader(h http.Header) {
 	var policies, states []string
 	for i, left := range g.Remaining {

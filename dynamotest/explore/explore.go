@@ -21,8 +21,8 @@ type Config struct {
 	Server *dynamotest.Server
 
 	// Start is the time at which each schedule begins, whatever the clock of the seeded
-	// server shows: make seeded events, leases and TTLs of times near it, and give the stores that
-	// seed it a Now that returns it. Defaults to noon in UTC on 10 March 2026.
+	// server shows: make seeded events, leases and TTLs of times near it, and give the
+	// stores that seed it a Now that returns it. Defaults to noon in UTC on 10 March 2026.
 	Start time.Time
 
 	// Faults are what may go wrong. By default, nothing does.

@@ -82,11 +82,11 @@ func (p Personal) Erase(ctx context.Context, customer string) error {
 		failed = append(failed, err)
 	}
 	for _, erase := range []func(context.Context, string) (int, error){p.Days.Erase, p.Log.Erase} {
-		for n := 1; n > 0 && err == nil; { // until nothing is left
+		n, err := erase(ctx, customer)
+		for n > 0 && err == nil { // until nothing is left
 			n, err = erase(ctx, customer)
 		}
 		failed = append(failed, err)
-		err = nil
 	}
 	return errors.Join(failed...)
 }

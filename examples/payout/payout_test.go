@@ -124,17 +124,23 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// The bank pays and its answer is lost. The retry asks it again under the same key, although
-// others have used up the minute.
+// timedOut opens a service that was asked for a payout: the bank paid, and its answer is lost.
+func timedOut(t *testing.T) *shop {
+	t.Helper()
+	c := open(t)
+	c.bank.err = errors.New("timeout")
+	if got := c.post("1", "a", 100); got != http.StatusGatewayTimeout {
+		t.Error(got)
+	}
+	c.bank.err = nil
+	return c
+}
+
+// A retry asks the bank again under the same key, although others have used up the minute.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t)
-		c.bank.err = errors.New("timeout")
-		if got := c.post("1", "a", 100); got != http.StatusGatewayTimeout {
-			t.Error(got)
-		}
-		c.bank.err = nil
+		c := timedOut(t)
 		cost := c.db.Meter(func() {
 			if got := c.post("2", "a", 100); got != http.StatusCreated {
 				t.Error(got)
@@ -154,11 +160,7 @@ func TestTimeout(t *testing.T) {
 func TestKeyLife(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t)
-		c.bank.err = errors.New("timeout")
-		if got := c.post("1", "a", 100); got != http.StatusGatewayTimeout {
-			t.Error(got)
-		}
+		c := timedOut(t)
 		clear(c.bank.paid)
 		time.Sleep(keyLife + time.Second)
 		if got := c.post("1", "a", 100); got != http.StatusGone || len(c.bank.paid) != 0 {

@@ -74,31 +74,36 @@ func (s Store) SpendItem(ctx context.Context, customer string, purchase event.Ev
 	return s.rows.ApplyItem(ctx, spend)
 }
 
+const (
+	bought = "bought"
+	tooFew = "too few points"
+)
+
 // Buy returns the work of a purchase for ledger.DoTx: it takes n points and hands over
 // the goods, both or neither. Its result says whether there were enough points.
 func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...types.TransactWriteItem) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
-	var spend *record.ApplyItem // of the call before this one
 	return func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
-		if reasons := c.Reasons(); reasons != nil { // the transaction was refused
-			out, err := spend.Outcome(reasons[:len(spend.Items)])
+		spend, err := s.SpendItem(ctx, customer, purchase, n)
+		if errors.Is(err, event.ErrTooOld) {
+			return "", nil, ledger.Permanent(err) // the answer to each delivery
+		}
+		if err != nil {
+			return "", nil, err
+		}
+
+		if reasons := c.Reasons(); reasons != nil { // the transaction of the call before was refused
+			out, err := spend.Outcome(reasons[:len(spend.Items)]) // it had an item that was made of the same
 			if _, poor := errors.AsType[*record.FloorError](err); poor {
-				return "too few points", nil, nil
+				return tooFew, nil, nil
 			}
 			if err != nil {
 				return "", nil, err
 			}
 			if out == event.Duplicate { // the goods went with the points then
-				return "bought", nil, nil
+				return bought, nil, nil
 			}
 		}
-
-		var err error
-		if spend, err = s.SpendItem(ctx, customer, purchase, n); errors.Is(err, event.ErrTooOld) {
-			return "", nil, ledger.Permanent(err) // the answer to each delivery
-		} else if err != nil {
-			return "", nil, err
-		}
-		return "bought", slices.Concat(spend.Items, goods), nil
+		return bought, slices.Concat(spend.Items, goods), nil
 	}
 }
 
