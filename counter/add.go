@@ -21,10 +21,10 @@ type Add struct {
 // part of every [Grant].
 type Total struct {
 	// Outcome is Created if this call counted, took, settled or gave back, or left a
-	// tombstone. It is Duplicate if an earlier call for the same event left it
-	// nothing to change, and zero if there is no room. After a lost reply, it is
-	// also Duplicate if another call refunds or settles the event before the SDK
-	// sends an Add or a Take again.
+	// tombstone. It is Duplicate if an earlier call for the same event left nothing
+	// to change, and zero if there is no room. After a lost reply, it is also
+	// Duplicate if another call refunds or settles the event before the SDK sends the
+	// request again.
 	Outcome event.Outcome
 	// Refunded reports whether the event was refunded: after it had counted, or
 	// before it came ([Refund].Tombstone). A refunded event is not counted or

@@ -3,6 +3,7 @@ package counter
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -82,8 +83,8 @@ func (s *Store) Adjust(ctx context.Context, a Adjust) (Grant, error) {
 // settling returns the write of an Adjust, and its request.
 func (s *Store) settling(op string, a Adjust) (keyed, *dynamodb.UpdateItemInput, error) {
 	err := cmp.Or(checkWeight("From", a.From),
-		check.Refuse(pkg, "To", a.To < 1 || a.To > mostWeight, "must be 1 to 1,000,000,000,000; to give everything back, call Refund"),
-		check.Refuse(pkg, "Cap", a.Cap < 0, "must not be negative"))
+		check.Refuse(pkg, "To", a.To < 1 || a.To > mostWeight, fmt.Sprintf("must be 1 to 1,000,000,000,000, is %d; to give everything back, call Refund", a.To)),
+		check.Refuse(pkg, "Cap", a.Cap < 0, fmt.Sprintf("must not be negative, is %d", a.Cap)))
 	if err != nil {
 		return keyed{}, nil, err
 	}

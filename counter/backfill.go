@@ -27,9 +27,9 @@ import (
 // A row of another [Config].Window has a TTL, because only this package writes such
 // rows. So Backfill is for a Store whose Window is [Day].
 //
-// Errors: an [*event.InputError] for a Store with another Window. A row without a TTL
-// whose date is not a day, whose count is not a whole number, or which has no room
-// for the TTL.
+// Errors: an [*event.InputError] for a Store with another Window. Another error for a
+// row without a TTL if its date is not a day, its count is not a whole number, or the
+// TTL does not fit into it.
 //
 // The update costs 1 WCU for each KB of the row.
 func (s *Store) Backfill(row map[string]types.AttributeValue) (*dynamodb.UpdateItemInput, bool, error) {

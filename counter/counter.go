@@ -3,6 +3,7 @@ package counter
 import (
 	"cmp"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
@@ -38,16 +39,16 @@ type Config struct {
 	Rand io.Reader
 
 	// Window is the period that has a count of its own: [Day], [Hour], [Week] or
-	// [Month]. Defaults to Day. All writers of a key's counts must have the same
-	// Window. Stores of different Windows may share a table, and a key counts in
-	// each of them on its own: [TakeAll] takes in several.
+	// [Month]. Defaults to Day. All writers of one limit must have the same Window.
+	// Stores of different Windows may share a table: each keeps a count of its own
+	// for a key, and [TakeAll] takes in several.
 	Window Window
 
 	// Names gives attributes other names in the table, each by its name in
-	// FORMAT.md: {"chatId": "tenantId", "count": "used"}; chatId is the Key. A table
-	// that already has a count under another name is counted on. All writers of a
-	// table must use the same Names: a writer with another name of the count keeps a
-	// count of its own.
+	// FORMAT.md: {"chatId": "tenantId", "count": "used"}; chatId is the Key. If a
+	// table already has a count under another name, that count goes on. All writers
+	// of a table must use the same Names: a writer with another name of the count
+	// keeps a count of its own.
 	// The attributes of events, which begin with e_, keep their names. Errors that
 	// name an attribute have its name in FORMAT.md.
 	//
@@ -92,10 +93,10 @@ func (c *Config) fill() {
 
 func (c *Config) validate() error {
 	return cmp.Or(
-		check.Refuse(pkg, "Config.Window", c.Window < Day || c.Window > Month, "must be Day, Hour, Week or Month"),
-		check.Refuse(pkg, "Config.MaxRecorded", c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded, "must be 1 to 7000"),
-		check.Refuse(pkg, "Config.Retention", c.Retention < Retention || c.Retention%time.Second != 0, "must be at least 7 days, in whole seconds"),
-		check.Refuse(pkg, "Config.MaxSkew", c.MaxSkew < 0 || c.MaxSkew > mostSkew, "must be between 0 and a day"))
+		check.Refuse(pkg, "Config.Window", c.Window < Day || c.Window > Month, fmt.Sprintf("must be Day, Hour, Week or Month, is %d", c.Window)),
+		check.Refuse(pkg, "Config.MaxRecorded", c.MaxRecorded < 1 || c.MaxRecorded > mostRecorded, fmt.Sprintf("must be 1 to 7000, is %d", c.MaxRecorded)),
+		check.Refuse(pkg, "Config.Retention", c.Retention < Retention || c.Retention%time.Second != 0, fmt.Sprintf("must be at least 7 days, in whole seconds, is %v", c.Retention)),
+		check.Refuse(pkg, "Config.MaxSkew", c.MaxSkew < 0 || c.MaxSkew > mostSkew, fmt.Sprintf("must be 0 to 24 hours, is %v", c.MaxSkew)))
 }
 
 // Store counts in one table. It is safe for concurrent use.
@@ -110,10 +111,10 @@ type Store struct {
 	last atomic.Pointer[window] // of the last event
 }
 
-// New returns a Store over a table. An event counts in its window in the zone, which
-// is its local day unless [Config].Window says otherwise. A nil Config works. An api
-// that wraps a client must pass on the options of a call: [Store.AddUnkeyed] uses them
-// to switch off the SDK's retries.
+// New returns a Store over a table. An event counts in its window: its local day in
+// the zone, unless [Config].Window says otherwise. A nil Config works. An api that wraps
+// a client must pass on the options of a call: [Store.AddUnkeyed] uses them to switch
+// off the SDK's retries.
 //
 // A table may hold keys of several zones, if each key is always written by
 // stores of the same zone. If a key changes to a store of another zone, the

@@ -31,7 +31,7 @@
 //	├────────────────┴─────────────────┤
 //	│ count     N  what is used        │
 //	│ updatedAt S  of the last write   │
-//	│ ttl       N  its end + 7 days    │  or Config.Retention; Unix seconds, set by every write
+//	│ ttl       N  window end + 7 days │  or Config.Retention; Unix seconds, set by every write
 //	│ recorded  N  events below        │
 //	│ e_01KMW…  S  "1~kQ0hF3vbl2E"     │  an event: weight ~ nonce
 //	│ e_01KMX…  S  "=7~c2Vjb25kLS0"    │  one that was settled
@@ -53,9 +53,8 @@
 //
 // A row of an older system has only its key, count, updatedAt and perhaps a
 // ttl, which is earlier than the usual ttl (the end of the day + 7 days). Such
-// a row is read and written as it is. The first write by this package sets the
-// usual ttl. For a row without a ttl, [Store.Backfill] returns an update that
-// sets the usual ttl.
+// a row counts as it is, and the first write by this package sets the usual ttl.
+// For a row without a ttl, [Store.Backfill] returns an update that sets it.
 //
 // # Guarantees
 //
@@ -127,16 +126,16 @@
 // events:
 //
 //	Take, Add, Adjust, Refund, AddUnkeyed   1 request, 1 WCU
-//	Refund that comes first, a Tombstone    2 requests, 2 WCU
-//	TakeAll                                 1 request, 2 WCU for each item
+//	Refund before its Take (Tombstone)      2 requests, 2 WCU
+//	TakeAll                                 1 request, and 2 WCU for each item
 //	TakeItem, AdjustItem, RefundItem        2 WCU in the caller's transaction
 //	Get                                     1 request, 1 RCU
 //	Erase of one row                        2 requests, 1 RCU, 1 WCU
 //
 // About 25 further events in the row add 1 WCU to each write; fewer if the weights
 // have many digits. So a month in which one key has 7,000 events costs some 280 WCU a
-// write in the end, and a million units in all; count it by day or hour, or with
-// [Store.AddUnkeyed], which records nothing. A refused write costs as much as one that
+// write in the end, and a million units in all. Count such a key by day or hour, or
+// with [Store.AddUnkeyed], which records nothing. A refused write costs as much as one that
 // succeeds. A write that meets a transaction on the row, or another Region's write, is
 // sent again, up to 5 times, with pauses of at most 0.62 seconds in all: 1 request each.
 //

@@ -8,16 +8,15 @@ import (
 )
 
 var (
-	// ErrFull is returned by Take and Add, and by a Refund that leaves a
-	// tombstone, when the row has recorded Config.MaxRecorded events and the
-	// event is not one of them. If the cap has no room either, Take answers
-	// with a refusal instead. Calling again does not help unless
-	// Config.MaxRecorded is raised.
+	// ErrFull means that the row has recorded Config.MaxRecorded events, and the
+	// event is not one of them. Take, TakeAll, Add, and a Refund that leaves a
+	// tombstone return it. If the cap has no room either, a take is refused
+	// instead. Calling again helps only after Config.MaxRecorded is raised.
 	ErrFull = errors.New("counter: the row already records Config.MaxRecorded events")
 
 	// ErrNotFound is returned by Adjust, and by Refund without Tombstone, when
-	// the event is not recorded, or not recorded yet: so there is nothing to
-	// give back or to settle.
+	// the event is not recorded, or not yet: there is nothing to settle or to
+	// give back.
 	ErrNotFound = errors.New("counter: the event is not recorded")
 
 	// ErrBelowZero is returned by Refund and Adjust when the count is less than
@@ -26,13 +25,12 @@ var (
 )
 
 // WeightError is returned when the row and the caller have different weights
-// for the event. The call has changed nothing. Take and Add compare their
-// Weight with the weight that the event holds, unless it was settled or
-// refunded. Refund compares its Weight with the weight that the event holds or
-// held before its refund, or with the Weight of the Refund that left a
-// tombstone. Adjust compares From with the weight that the event holds or, if
-// the event was already settled, To with the weight that it was settled to; if
-// the event was refunded, it compares nothing.
+// for the event. The call has changed nothing. These are compared with the row:
+//
+//   - Take, TakeAll and Add: Weight, unless the event was settled or refunded.
+//   - Refund: Weight, always.
+//   - Adjust: From while the event is held, To after it was settled, and nothing
+//     after it was refunded.
 type WeightError struct {
 	Recorded int64 // the weight in the row: what the event holds, or held before its refund, or the tombstone's
 	Given    int64 // the caller's weight

@@ -101,8 +101,8 @@ func ExampleStore_Refund() {
 	// true
 }
 
-// A refund may be delivered before what it refunds. With a Tombstone it is done
-// then, and the late Take takes nothing.
+// A refund may be delivered before what it refunds. With a Tombstone, the late Take
+// then takes nothing.
 func ExampleStore_Refund_comesFirst() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)
@@ -122,8 +122,8 @@ func ExampleStore_Refund_comesFirst() {
 	// payment: false true 0 <nil>
 }
 
-// A job takes 10 units before it runs, for nobody knows yet what it needs, and
-// is settled to what it did need.
+// A job takes 10 units before it runs, because nobody knows yet what it needs.
+// Later it is settled to what it did need.
 func ExampleStore_Adjust() {
 	ctx := context.Background()
 	limits := exampleStore(ctx)

@@ -27,9 +27,9 @@ const getProjection = "#count, #recorded, #updatedAt, #ttl"
 
 var getNames = item.Names(attrCount, attrRecorded, attrUpdatedAt, attrTTL)
 
-// Get returns the count of a key in the window of an instant, with a consistent
-// read: of the current window for time.Now(). The count is zero if the window has no
-// row, or only an expired row that DynamoDB has not deleted yet. A row with the
+// Get returns the count of a key in the window of an instant: time.Now() gives the
+// current window. The read is consistent. The count is zero if the window has no row,
+// or only an expired row that DynamoDB has not deleted yet. A row with the
 // earlier ttl of an older system counts for [Config].Retention after its day, as for
 // Take, unless DynamoDB deletes the row sooner.
 //
@@ -39,7 +39,7 @@ var getNames = item.Names(attrCount, attrRecorded, attrUpdatedAt, attrTTL)
 // Price: 1 request, 1 RCU. A row above 4 KB costs 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, key string, at time.Time) (Count, error) {
 	err := cmp.Or(check.PartitionKey(pkg, "key", key),
-		check.Refuse(pkg, "at", at.Before(time.UnixMilli(0)) || at.After(time.UnixMilli(lastMilli)), "must be an instant from 1970 to 9999"))
+		check.Refuse(pkg, "at", at.Before(time.UnixMilli(0)) || at.After(time.UnixMilli(lastMilli)), "must be an instant from 1970 to 9999, is "+at.UTC().Format(time.RFC3339)))
 	if err != nil {
 		return Count{}, err
 	}

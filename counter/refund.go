@@ -68,10 +68,11 @@ var errErased = errors.New("the row was deleted meanwhile")
 //	}
 //
 // The second call cannot meet another weight, because a hold is settled only
-// once. A row expires [Config].Retention (by default 7 days) after the end of
-// the event's window. From [Config].MaxSkew before that, a refund returns
-// [event.ErrTooOld], because the row may have expired by another clock. By
-// then, Take does not accept events of that window either.
+// once.
+//
+// A row expires [Config].Retention (by default 7 days) after the end of the
+// event's window. From [Config].MaxSkew before that, Refund and Take return
+// [event.ErrTooOld], because the row may have expired by another clock.
 //
 // Errors: [ErrNotFound] when the event is not recorded (never with Tombstone);
 // [*WeightError] when the event holds another weight than Weight, or held

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -29,8 +30,8 @@ type Take struct {
 	Weight int64
 }
 
-// Unknown is Used and Remaining in the Committed answer of an action ([Store.TakeItem]),
-// because a committed transaction returns no count. [Store.Get] reads the count.
+// Unknown is the Used and the Remaining of what a transaction wrote ([TakeAll],
+// [Store.TakeItem]), because it returns no count. [Store.Get] reads the count.
 const Unknown = -1
 
 // Grant is the answer to a [Take] and to an [Adjust].
@@ -53,13 +54,13 @@ type Grant struct {
 func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
 // Refused reports whether the answer is no: it was decided, and OK is false. The
-// reason is the cap, or that the event was refunded: ask for Refunded first if your
-// answers to the two differ. The zero Grant, of an error and of an action that was not
-// at fault, is not a refusal.
+// reason is the cap, or that the event was refunded: if you answer these differently,
+// look at Refunded first. The zero Grant, of an error and of an action that was not at
+// fault, is not a refusal.
 //
 // So the Outcome of an action ([Store.TakeItem]) is one of four: an error; Refused;
-// OK, and the event is counted already, so leave the action out; or the zero Grant,
-// so send it again.
+// OK (the event is counted already: leave the action out); or the zero Grant (send
+// the action again).
 func (g Grant) Refused() bool { return !g.OK && !g.ResetsAt.IsZero() }
 
 const (
@@ -117,7 +118,7 @@ func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 // taking returns the write of a Take, and its request.
 func (s *Store) taking(op string, t Take) (keyed, *dynamodb.UpdateItemInput, error) {
 	w, err := s.keyed(op, t.Key, t.Event, t.Weight)
-	if err = cmp.Or(err, check.Refuse(pkg, "Cap", t.Cap < 0, "must not be negative")); err != nil {
+	if err = cmp.Or(err, check.Refuse(pkg, "Cap", t.Cap < 0, fmt.Sprintf("must not be negative, is %d", t.Cap))); err != nil {
 		return keyed{}, nil, err
 	}
 

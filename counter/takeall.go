@@ -39,21 +39,21 @@ type TakeOf struct {
 //
 // All stores must have the same api, because one transaction is sent. No two items
 // may be of the same row, that is of one table, key and window: DynamoDB refuses two
-// actions on one item. TakeAll sends the transaction again, up to 5 times, if it
-// meets another one on one of the rows, or DynamoDB has no capacity for a row.
+// actions on one item. TakeAll sends the transaction again, up to 5 times, if one of
+// the rows is in another transaction, or DynamoDB has no capacity for it.
 //
-// Errors: an [*event.InputError] for no items, for more than 100, and as for Take (its
-// Field is such as "items[1].Weight"); the errors of Take, of the first item that has
-// one. After an error of an item, this call has taken nothing, except that, as for Take,
-// an attempt that arrives late may take if there is room by then. After any other error
+// Errors: an [*event.InputError] for no items, for more than 100, and for a bad item
+// (its Field is then such as "items[1].Weight"); otherwise the error of Take for the
+// first item that has one. After an error of an item, this call has taken nothing. Only
+// an attempt that the network delays may still take, as for Take. After any other error
 // the outcome is open: make the same call again.
 //
-// Price: 1 request, 4 WCU. That is the price of two items: 2 WCU for each item
-// and KB of its row, also if it is refused. If some items hold already, the others
+// Price: 1 request, 4 WCU. That is the price of two items. Each item costs 2 WCU for
+// each KB of its row, also if it is refused. If some items hold already, the others
 // are sent again, for 1 request and their price.
 func TakeAll(ctx context.Context, items ...TakeOf) ([]Grant, error) {
 	if len(items) == 0 || len(items) > mostItems {
-		return nil, event.BadInput(pkg, "items", "must be 1 to 100, the most that a transaction can have")
+		return nil, event.BadInput(pkg, "items", fmt.Sprintf("must be 1 to 100, because a transaction has at most 100 actions; is %d", len(items)))
 	}
 
 	all := taking{grants: make([]Grant, len(items)), rows: map[[3]string]int{}}

@@ -43,8 +43,8 @@ const unkeyedUpdate = "SET #updatedAt = :now, #ttl = :ttl ADD #count :weight"
 func (s *Store) AddUnkeyed(ctx context.Context, a AddUnkeyed) (Total, error) {
 	now := s.cfg.Now()
 	err := cmp.Or(checkWeight("Weight", a.Weight),
-		check.Refuse(pkg, "At", a.At.Before(time.UnixMilli(0)), "must be set to the time at which it happened"),
-		check.Refuse(pkg, "At", a.At.After(now.Add(event.MaxAhead)), "lies more than "+event.MaxAhead.String()+" ahead of the clock"))
+		check.Refuse(pkg, "At", a.At.Before(time.UnixMilli(0)), "must be the time at which it happened, from 1970 on, is "+a.At.UTC().Format(time.RFC3339)),
+		check.Refuse(pkg, "At", a.At.After(now.Add(event.MaxAhead)), "lies more than "+event.MaxAhead.String()+" ahead of the clock, at "+a.At.UTC().Format(time.RFC3339)))
 	if err != nil {
 		return Total{}, err
 	}

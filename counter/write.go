@@ -70,8 +70,8 @@ func (s *Store) keyed(op, key string, ev event.Event, weight int64) (keyed, erro
 // would be wrong without an error.
 func checkWeight(field string, weight int64) error {
 	return cmp.Or(
-		check.Refuse(pkg, field, weight < 1, "must be at least 1; 1 counts calls"),
-		check.Refuse(pkg, field, weight > mostWeight, "must be 1 to 1,000,000,000,000"))
+		check.Refuse(pkg, field, weight < 1, fmt.Sprintf("must be at least 1, is %d; 1 counts calls", weight)),
+		check.Refuse(pkg, field, weight > mostWeight, fmt.Sprintf("must be 1 to 1,000,000,000,000, is %d", weight)))
 }
 
 // update returns the request for the place, without a condition. The values

@@ -18,20 +18,20 @@
 //	}
 //
 // If the table cannot be asked, Take returns an error after Config.Timeout, and this
-// handler is open: it lets the request through, in each process up to the limit, or up to
-// Burst a second if that is more. It is closed with two lines more:
+// handler is open: it lets the request through. Each process lets through at most what the
+// limit admits, or Burst a second if that is more. To close it, add after Take:
 //
 //	if err != nil {
 //		http.Error(w, "try again", http.StatusServiceUnavailable)
 //		return
 //	}
 //
-// A refusal whose RetryAfter is 0 never has room: a Weight is above Burst, or the event
-// was settled to nothing. Answer 413 to such a Weight.
+// If the RetryAfter of a refusal is 0, the take never has room: a Weight is above what
+// Burst and Wait allow (answer 413), or the event was settled to nothing.
 //
 // With Take.Wait a take waits for its turn, as for another system's API. [Store.Settle]
-// sets what was taken to its final weight, as of tokens that were estimated, while fewer
-// than 16 writes of the key have followed; its page says what to do with more. For a limit
+// sets an estimate, such as of tokens, to its final weight. That works while fewer than 16
+// writes of the key have followed the take; Settle says what to do otherwise. For a limit
 // by the calendar day, and for an effect that must happen once, use package counter. It
 // records each event, up to 7,000 a day for a key; a Per of 24 hours has no such bound.
 //
@@ -46,9 +46,9 @@
 //	25  5      5        30                     25
 //	15  15     15       30                     15
 //
-// At once means after a pause that refills Burst. Who sends evenly, no more than the last
-// column says, is never refused. No choice gives 30 in each of the three columns: that would
-// need the time of each take.
+// At once means after a pause that refills Burst. A caller that sends evenly, at most as the
+// last column says, is never refused. No choice gives 30 in each of the three columns: that
+// would need the time of each take.
 //
 // # The row
 //
@@ -62,65 +62,66 @@
 //	│ l0    S  "01KMW…~1"        │  the last 16 writes, the latest first: taken
 //	│ l1    S  "01KMX…=0,812"    │  settled, with the weights of two limits
 //	│ …                          │
-//	│ ttl   N  an hour after that│
+//	│ ttl   N  Unix seconds      │  last write + refill of Burst + Config.MaxWait + an hour
 //	└────────────────────────────┘
 //
 // The row may be in a table with others. All limits of a key are in one row, so a take
-// takes of all of them or of none, in one write.
+// takes from all of them or from none, in one write.
 //
 // # Guarantees
 //
 //   - In any span of length d, the takes of a limit that stand are at most
-//     Burst + d·N/Per, and 2·S·N/Per if clocks are off by S (30 seconds at most), and what
-//     was given back in the span or, with Take.Wait, while they waited. That holds for
-//     any number of callers at once, lost replies, requests that arrive late or twice,
-//     and crashed callers. The algorithm is GCRA: it has no windows at whose edges twice
-//     as much passes.
-//   - A take of several limits takes of all or of none.
+//     Burst + d·N/Per. If clocks are off by S (30 seconds at most), 2·S·N/Per comes on
+//     top. So does what was given back in the span or, with Take.Wait, while takes waited.
+//     That holds for any number of callers at once, lost replies, requests that arrive
+//     late or twice, and crashed callers. The algorithm is GCRA: it has no windows at
+//     whose edges twice as much passes.
+//   - A take of several limits takes from all or from none.
 //   - An event is taken once, and settled once, while fewer than 16 writes of its key
 //     have followed and the row has not expired. That includes a request that the SDK
 //     sends again because a reply was lost. An event that was taken may still be
 //     refused without a request when it comes again; after RetryAfter it is a Duplicate.
-//   - RetryAfter of the row is exact: if nobody else takes it, there is room then, and
-//     not before. So is that of a refusal without a request, with the exceptions that
-//     Take names.
+//   - RetryAfter is exact: if nobody else takes it, there is room then, and not before.
+//     For a refusal without a request, Take names the exceptions.
 //   - A crash leaves nothing to clean up: what was taken comes back with time.
-//   - A time in the row that a clock far ahead wrote, or a limit that was longer,
-//     refuses the key for Burst, Config.MaxWait and a minute at most: the next take
-//     replaces one that is further ahead.
+//   - A wrong clock, or a limit that was longer, may leave a time in the row that is too
+//     far ahead. It refuses the key at most for the refill of Burst, Config.MaxWait and a
+//     minute: the next take replaces a time further ahead.
 //
 // Outside the promise:
 //
-//   - The row forgets an event after 16 later writes, and all events when it expires:
-//     Burst, Config.MaxWait and an hour after its last write. Delivered again after that, it
-//     takes again: never above the limit, but twice. Settled after that, what was used
-//     beyond the estimate is not counted. For what has to happen once use counter.Take
-//     or the ledger.
+//   - The row forgets an event after 16 later writes, and all events when it expires (see
+//     the ttl). If a forgotten event is delivered again, it takes again: never above the
+//     limit, but twice. If it is settled, what was used beyond the estimate is not counted.
+//     For what has to happen once use counter.Take or the ledger.
 //   - All takes of a key must have the same limits: the row's ttl follows from those
-//     that its last writer gave. Each take is judged by its own N, Per and Burst. Give
-//     a limit that changes much another Name: while two versions of a service run, the
+//     that its last writer gave. Each take is judged by its own N, Per and Burst. If a
+//     limit changes much, give it another Name: while two versions of a service run, the
 //     shorter may replace the time of the longer.
 //   - In a global table with eventual consistency, each Region limits by itself.
 //
-// A row takes at most some 1,000 writes a second, and so grants no more. For more, split
-// the key into n keys, each with N/n and Burst/n, by a hash of the request: together
-// they never grant more, and refuse early if requests fall unevenly.
+// A row takes at most some 1,000 writes a second, and so grants no more. For more, use
+// write sharding: n keys, each with N/n and Burst/n, by a hash of the request. Together
+// they stay within the limit, but refuse early if requests fall unevenly.
 //
 // # Prices
 //
 // A first, uncontended call on a row up to 1 KB:
 //
-//	Take, Settle                    1 request, 1 WCU
-//	a refusal from memory           none
-//	a wait that is cancelled        2 requests, 2 WCU
+//	Take, Settle                       1 request, 1 WCU
+//	a refusal from memory              none
+//	a cancelled wait without an Event  2 requests, 2 WCU
 //
 // What an attacker costs depends on what the limit admits and not on what is offered: each
 // process asks at least once a second, and about once for each take that is granted. Of
-// 10,000 calls a second for 30 seconds under a limit of 10 a second with a Burst of 10,
-// on 1, 4 and 16 processes, 0.10, 0.16 and 0.38 % are sent to DynamoDB, and all that the
-// limit admits is granted. A test holds it for 16 processes; BenchmarkFlood measures all,
-// with replies that take no time. With slower ones, several processes ask more often.
-// Of a limit of 100 a second, with a Burst of 100, it is 1.0, 1.1 and 1.6 %.
+// 10,000 calls a second for 30 seconds, these shares are sent to DynamoDB, and all that
+// the limit admits is granted:
+//
+//	processes                      1       4       16
+//	10 a second, a Burst of 10     0.10 %  0.16 %  0.38 %
+//	100 a second, a Burst of 100   1.0 %   1.1 %   1.6 %
+//
+// BenchmarkFlood measures it. With slow replies, several processes ask more often.
 //
 // # IAM actions
 //

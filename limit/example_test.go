@@ -29,7 +29,7 @@ func exampleLimits(ctx context.Context) *limit.Store {
 var perTenant = []limit.Limit{{Name: "rps", N: 10, Per: time.Second, Burst: 2, Weight: 1}}
 
 // limited answers 429 to a tenant above its limit. If the table cannot be asked, it is
-// open: it lets the request through. The comment makes it closed.
+// open: it lets the request through. The line in the comment makes it closed.
 func limited(limits *limit.Store, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		grant, err := limits.Take(r.Context(), limit.Take{Key: r.Header.Get("Tenant"), Limits: perTenant})
@@ -98,7 +98,7 @@ func ExampleStore_Settle() {
 	// true [18 5188] <nil>
 }
 
-// At most 30 messages a second to another system's API, whose calls wait for their turn.
+// Messages to another system's API wait for their turn: 30 a second, evenly.
 func ExampleStore_Take_wait() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 	mostSpan   = 366 * 24 * time.Hour
 	grace      = time.Hour   // from full to the ttl
 	maxSkew    = time.Minute // between the clocks of two callers
-	denyFor    = time.Second // a refusal is repeated, if others may have given back
+	denyFor    = time.Second // how long a refusal is repeated without a request
 
 	tries = 4 // requests of a call at most, before it is ErrContended
 )
@@ -33,11 +34,11 @@ var (
 	// 4 tries. Call again.
 	ErrContended = errors.New("limit: other callers wrote the row first at every try")
 
-	// ErrForgotten is returned by Settle if the row does not know the take any more,
-	// because 16 later writes have pushed it out, or the row has expired, or the take was
-	// never granted, or had other weights. Nothing changes: what was taken comes back with time, and what
+	// ErrForgotten is returned by Settle if the row does not have the take: 16 later
+	// writes have pushed it out, the row has expired, or the take was never granted or
+	// had other weights. Nothing changes: what was taken comes back with time, and what
 	// was used beyond it is not counted.
-	ErrForgotten = errors.New("limit: the row does not know the take, or not any more")
+	ErrForgotten = errors.New("limit: the row has no such take, or has forgotten it")
 
 	// ErrSettled is returned by Settle if the event was settled to other weights
 	// already, which stand.
@@ -60,15 +61,15 @@ type Config struct {
 	Names map[string]string
 
 	// Timeout bounds the requests of a call, with all its tries, but not the sleep of
-	// Take.Wait. After it the call returns an error. Then the caller decides whether
-	// to go on without an answer. Defaults to 200 ms, in which the SDK hardly sends a
-	// request again, since its pauses are longer: a lost reply is mostly an error.
+	// Take.Wait. After it the call returns an error, and the caller decides whether to
+	// go on without an answer. Defaults to 200 ms. The SDK's pauses are mostly longer,
+	// so a lost reply is mostly an error.
 	Timeout time.Duration
 
-	// MaxWait is the longest Wait of a [Take], and the longest debt of a Settle above
-	// what was taken. All writers of a table must have the same MaxWait. What stands
-	// in a row more than a minute further ahead than Burst and MaxWait is the work of a
-	// wrong clock, or of a limit that was changed: the next Take replaces it. Defaults
+	// MaxWait is the longest Wait of a [Take], and bounds the debts of [Store.Settle].
+	// All writers of a table must have the same MaxWait. A time in a row that lies
+	// further ahead than the refill of Burst, MaxWait and a minute comes from a wrong
+	// clock, or from a limit that was changed: the next Take replaces it. Defaults
 	// to 10 minutes; at most 366 days.
 	MaxWait time.Duration
 }
@@ -94,8 +95,8 @@ func New(api record.API, table string, cfg *Config) (*Store, error) {
 	c.Rand = cmp.Or(c.Rand, rand.Reader)
 	c.Timeout, c.MaxWait = cmp.Or(c.Timeout, 200*time.Millisecond), cmp.Or(c.MaxWait, 10*time.Minute)
 	err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table),
-		check.Refuse(pkg, "Config.Timeout", c.Timeout < 0, "must not be negative"),
-		check.Refuse(pkg, "Config.MaxWait", c.MaxWait < 0 || c.MaxWait > mostSpan, "must be between 0 and 366 days"))
+		check.Refuse(pkg, "Config.Timeout", c.Timeout < 0, fmt.Sprintf("must not be negative, is %v", c.Timeout)),
+		check.Refuse(pkg, "Config.MaxWait", c.MaxWait < 0 || c.MaxWait > mostSpan, fmt.Sprintf("must be 0 to 366 days, is %v", c.MaxWait)))
 	if err != nil {
 		return nil, err
 	}

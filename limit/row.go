@@ -21,10 +21,10 @@ import (
 // timePrefix and the limit's name.
 const attrPK, attrSK, attrType, attrTTL, timePrefix = "pk", "sk", "type", "ttl", "t_"
 
-// What a row has in pk, before the key, and in type, and in sk.
+// The type of a row, which also begins its pk, and its sk.
 const typeLimit, sortKey = "LIMIT", "limit"
 
-// What an entry says of its event. The weights follow, by the names of their limits.
+// What an entry has after its event. The weights follow, in the order of limits' names.
 const taken, settled = "~", "="
 
 // What a write does to the time of a limit, and its condition; ? is the limit's number.
@@ -36,7 +36,7 @@ const (
 	giveBack        = "#t? = #t? - :less?"
 
 	// A time that no writer of today can have put there is replaced. The condition is
-	// not #t > :x: a late duplicate would find a time above its old :x that is right.
+	// not #t > :x, because a late duplicate may find a right time above its old :x.
 	ifSeen = " AND #t? = :seen?"
 )
 
@@ -44,8 +44,8 @@ const (
 const registerSize = 16
 
 // attributes are what Config.Names can name, the register's first. An entry is pushed
-// into the register by shift, whose right sides read the row as it was before; with
-// unknown the row knows nothing of an event, and with isTaken it has a take.
+// into the register by shift, whose right sides read the row as it was before. The
+// condition unknown is that the row has nothing of an event, isTaken that it has a take.
 var attributes, shift, unknown, isTaken = func() (all []string, shift, unknown, isTaken string) {
 	for i := range registerSize {
 		l := "#l" + strconv.Itoa(i)
@@ -94,7 +94,7 @@ func (c *call) timesOf(row ddb.Item) (times []int64, err error) {
 func (c *call) key() ddb.Item { return ddb.Item{attrPK: item.S(c.row), attrSK: item.S(sortKey)} }
 
 // send makes the write for limits whose times are thought to be the call's. It returns
-// the row after it, or the one that refused it, and its times.
+// the row after the write, or the row that refused it, and the times in the row.
 func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64, refused bool, err error) {
 	// The ttl is an hour after all limits are full again, whatever happens. It does not
 	// depend on the times in the row, because an update cannot convert them.
@@ -147,18 +147,19 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 
 // Settle sets what a take holds to its final weights, by the names of its limits,
 // such as the tokens that a request did use. A limit that is not named keeps its
-// weight; 0 of all gives the take back. Give the Take of the [Grant]: the event, the
-// limits and their weights must be as they were taken. A take is settled once. What it
-// is settled to above what was taken is a debt: later takes wait for it. All debts of a
-// limit together make them wait for Burst and Config.MaxWait at most; more is forgiven.
+// weight; 0 for all gives the take back. Give the Take of the [Grant]: the event, the
+// limits and their weights must be as they were taken. A take is settled once.
 //
-// Settle while fewer than 16 writes of the key have followed the take. After that it is
-// [ErrForgotten], and a debt is not counted. A call and its settlement are two writes, so
-// that happens with some 8 calls of a key under way, or with one long call among short
-// ones. Then estimate high, or on ErrForgotten Take what was used beyond the estimate,
-// with Wait. What is settled minutes later, on a key with many calls, is for
-// package counter, whose Adjust has no such bound. A client that hangs up ends its
-// context: settle with [context.WithoutCancel].
+// What is settled above what was taken is a debt: later takes have no room until it has
+// come back. All debts of a limit together keep them waiting at most for the refill of
+// Burst and Config.MaxWait; more is forgiven.
+//
+// Settle while fewer than 16 writes of the key have followed the take. After that the
+// answer is [ErrForgotten], and a debt is not counted. A call and its settlement are two
+// writes, so that happens with some 8 calls of a key under way, or with one long call
+// among short ones. Then estimate high, or on ErrForgotten Take the debt, with Wait. To
+// settle minutes later, on a busy key, use Adjust of package counter: it has no such bound.
+// If a client hangs up, its context ends: settle with [context.WithoutCancel].
 //
 // The answer is Created or, if the event was settled to the same weights before,
 // Duplicate.
@@ -166,7 +167,7 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 // Errors: an [*event.InputError]; [ErrSettled]; [ErrForgotten]; [ErrContended]; the
 // API's error, after which it is safe to call again.
 //
-// Price: 1 request, 1 WCU. A debt needs a second request if the key is not busy.
+// Price: 1 request, 1 WCU. A debt on an idle limit, or above the bound, takes 2 requests.
 func (s *Store) Settle(ctx context.Context, t Take, to map[string]int64) (event.Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
@@ -208,7 +209,7 @@ func (c *call) settleTo(to map[string]int64) error {
 			weight, known = w, known+1
 		}
 		if weight < 0 || weight > mostWeight {
-			return event.BadInput(pkg, "to", fmt.Sprintf("must be 0 to 1,000,000,000,000, is %d of %s", weight, l.Name))
+			return event.BadInput(pkg, "to", fmt.Sprintf("must be 0 to 1,000,000,000,000, is %d for %s", weight, l.Name))
 		}
 		c.times = append(c.times, c.now+1) // a debt is mostly that of a busy key
 		of.add, l.Weight = span(weight-l.Weight, of.unit), weight
@@ -216,5 +217,5 @@ func (c *call) settleTo(to map[string]int64) error {
 	}
 
 	c.entry = c.entryWith(settled)
-	return check.Refuse(pkg, "to", known < len(to), "must name limits of the take only")
+	return check.Refuse(pkg, "to", known < len(to), "must name only limits of the take")
 }

@@ -26,12 +26,13 @@ type Limit struct {
 	N   int64
 	Per time.Duration
 	// Burst is how many units can be taken at once after a time of rest, at least 1.
-	// It has no default: a Burst of N lets 2·N through in the first Per. For at most
-	// M in any Per, choose an N and a Burst that are M together, and a Burst of at least
-	// the largest Weight; what is given back, and what clocks are off, comes on top. For M
-	// at once, and never more than M in a span, give Burst M, N 1, and a Per longer than
-	// the span: then one unit comes back in each Per. The package comment has a table. All
-	// of Burst must come back within 366 days.
+	// It has no default: a Burst of N lets 2·N through in the first Per. It must be at
+	// least the largest Weight, and come back within 366 days.
+	//
+	// For at most M in any Per, choose an N and a Burst whose sum is M; what is given back,
+	// and what clocks are off, comes on top. For M at once, and never more than M in a
+	// span, give Burst M, N 1, and a Per longer than the span. The package comment has a
+	// table.
 	Burst int64
 	// Weight is how much is taken, 1 to 1,000,000,000,000. It has no default: 1
 	// counts calls. A Weight above Burst is refused, unless Take.Wait makes up for
@@ -39,23 +40,23 @@ type Limit struct {
 	Weight int64
 }
 
-// Take asks for room below limits. Give all of a key's limits in each Take: a row
-// lives as long as the limits that its last writer gave.
+// Take asks for room below limits. Give all of a key's limits in each Take: a row's
+// ttl follows from the limits that its last writer gave.
 type Take struct {
 	Key string // what is limited: a tenant, a customer, an address
-	// Event is the request's identity, if it has one: a Take of an event that was
-	// taken already, fewer than 16 writes of the key ago, takes nothing and is OK, or
-	// is refused without a request while there is no room. So do not ask again for
-	// what may have been done. The zero Event is a random one of this call, for
-	// requests without an identity. A request with an Idempotency-Key has that of
-	// ledger.Claim.Event.
+	// Event is the request's identity, if it has one. If it was taken already, fewer
+	// than 16 writes of the key ago, the Take takes nothing and is OK and a Duplicate.
+	// While there is no room, it may be refused instead, without a request: so do not
+	// make the Take a condition of work that may be done already. The zero Event is a
+	// random one, for requests without an identity. If a request has an
+	// Idempotency-Key, give ledger.Claim.Event.
 	//
 	// Caution: never make an event of the time alone. All calls of a millisecond
 	// would be one event, and only one of them would count.
 	Event  event.Event
-	Limits []Limit // 1 to 8, each with another name
+	Limits []Limit // 1 to 8, with different names
 	// Wait is how long the caller will wait for its turn, at most Config.MaxWait. 0
-	// does not wait. It ends with the context, too.
+	// does not wait. The wait ends with the context, too.
 	Wait time.Duration
 }
 
@@ -64,19 +65,18 @@ type Grant struct {
 	// OK reports whether there is room, and the take holds it. It is false after an
 	// error, too.
 	OK bool
-	// Outcome is Created, or Duplicate of an event that was taken already. Of a
-	// refusal it is zero, unless the event was settled to nothing: then it is
-	// Duplicate.
+	// Outcome is Created, or Duplicate for an event that was taken already. For a
+	// refusal it is zero or, if the event was settled to nothing, Duplicate.
 	Outcome event.Outcome
 	// Take is what was asked, with the event, and with the limits in the order of
 	// their names: for [Store.Settle].
 	Take Take
 	// RetryAfter is how long after a refusal the same take has room, if nobody else
-	// takes it. It is 0 if it never has: a Weight is above Burst, or the event was
-	// settled to nothing.
+	// takes it. It is 0 if it never has: a Weight is above what Burst and Wait allow,
+	// or the event was settled to nothing.
 	RetryAfter time.Duration
-	// Remaining is how much of each of Take.Limits can be taken at once, 0 to Burst.
-	// It is nil if the answer does not depend on it.
+	// Remaining is how much of each of Take.Limits can now be taken at once, 0 to Burst.
+	// It is nil after an error, and for a refusal that does not depend on it.
 	Remaining []int64
 
 	call  *call // for the header
@@ -92,34 +92,35 @@ type Grant struct {
 //
 // for any number of callers at once, also with lost replies and retries. S is how far
 // any clock is off, up to 30 seconds. With Wait, what is given back while takes wait
-// counts as well: those that come then may have the same turns.
+// comes on top, too: new takes may get the turns of those that wait.
 //
 // A refusal that follows from what the store heard last is given without a request. It
-// is what the row would say, with four exceptions. What another process gave back in the
-// last second is not known. A call under way counts as a take. So does a call that ended
-// in an error, for a second: in an outage each process grants by itself no more than the
-// limit, or than Burst a second if that is more. If other processes take, too,
-// and calls are many, the next request after a refusal by the row is sent a random time
-// after room comes back, within a second of the refusal, and alone. Until its reply,
-// for two seconds at most, the process refuses others that do not wait, and Remaining is
-// nil. An event that was taken already may be refused without a request, too; when it
-// comes again after RetryAfter, it is a Duplicate.
+// is what the row would say, except that:
 //
-// With Take.Wait, a take whose turn comes within it holds its room, and sleeps until
-// its turn. A take whose turn comes later, or after the end of the context, is refused at
-// once. The same holds for a Duplicate, which sleeps at least until the turn of its take.
-// If the context ends while Take sleeps, Take returns the context's error. It gives the
-// room back, within Config.Timeout, if Take.Event is zero and the row still knows it. The room of a given event
-// stays, for its redelivery, and comes back with time.
+//   - What another process gave back in the last second is not known.
+//   - A call under way counts as a take. So does, for a second, a call that ended in an
+//     error: the package comment says what an outage lets through.
+//   - If other processes take, too, and calls are many, the next request after a refusal
+//     by the row is sent a random time after room comes back, within a second of the
+//     refusal, and alone. Until its reply, for two seconds at most, the process refuses
+//     other takes that do not wait, with a nil Remaining.
+//   - An event that was taken already may be refused. After RetryAfter it is a Duplicate.
+//
+// With Take.Wait, a take whose turn comes in time holds its room, and sleeps until its
+// turn. If the turn comes after Wait or the end of the context, the take is refused at
+// once. A Duplicate sleeps at least until the turn of its take, or is refused likewise.
+// If the context ends while Take sleeps, Take returns the context's error. If Take.Event
+// is zero and the row still has it, Take gives the room back, within Config.Timeout. The
+// room of a given event stays, for its redelivery, and comes back with time.
 //
 // Errors: an [*event.InputError]; [ErrContended]; the context's and the API's error,
 // also if DynamoDB throttles or Config.Timeout is over. After an error the take may hold
 // its room, as if it had been granted: it comes back with time.
 //
-// Price: 1 request, 1 WCU. A refusal from memory: none. If several processes take
-// from one key, some takes need a second request, and 4 at most. Up to two limits and a
-// key of 11 bytes fit in the first KB. A refusal by the row costs the same. A wait that
-// is cancelled, of no given Event: 1 request and 1 WCU more.
+// Price: 1 request, 1 WCU. A refusal by the row costs the same, and a refusal from
+// memory nothing. If several processes take from one key, some takes need more requests,
+// at most 4 in all. Two limits and a key of 11 bytes fit in the first KB. If a wait
+// without an Event is cancelled, it costs 1 request and 1 WCU more.
 func (s *Store) Take(ctx context.Context, t Take) (Grant, error) {
 	c, err := s.check(t)
 	if err != nil || !c.fits() {
@@ -231,10 +232,10 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 }
 
 // SetHeader sets RateLimit-Policy and RateLimit, as draft-ietf-httpapi-ratelimit-headers-11
-// has them, and Retry-After of a refusal. For each limit there are q (N), w (Per, if it
-// is whole seconds), r (Remaining) and, if the same take has no room again, t: the
-// seconds until it has. It sets nothing of the Grant of an error, or of
-// a refusal that never has room.
+// has them, and Retry-After of a refusal. Each limit has q (N), w (Per, if it is whole
+// seconds), r (Remaining) and, if the same take has no room now, t: the seconds until it
+// has. If Remaining is nil, SetHeader does not set the first two. If RetryAfter is 0, it
+// does not set the last.
 func (g Grant) SetHeader(h http.Header) {
 	var policies, states []string
 	for i, left := range g.Remaining {
@@ -287,7 +288,7 @@ func (s *Store) check(t Take) (*call, error) {
 	now := s.cfg.Now()
 	c := &call{Take: t, row: check.Join(typeLimit, t.Key), now: now.UnixNano()}
 	err := cmp.Or(check.ID(pkg, "Take.Key", t.Key), check.PartitionKey(pkg, "Take.Key", c.row),
-		check.Refuse(pkg, "Take.Limits", len(t.Limits) < 1 || len(t.Limits) > 8, "must be 1 to 8"),
+		check.Refuse(pkg, "Take.Limits", len(t.Limits) < 1 || len(t.Limits) > 8, "must be 1 to 8 limits"),
 		check.Refuse(pkg, "Take.Wait", t.Wait < 0 || t.Wait > s.cfg.MaxWait, "must be between 0 and Config.MaxWait"))
 	if err == nil && !t.Event.IsZero() {
 		err = t.Event.Check(pkg, "Take.Event", now)
