@@ -7,10 +7,10 @@ import (
 
 var (
 	// ErrTooOld means that the event comes too late to be judged. The row of the
-	// event may have expired, or has counted many later events, so the store can
-	// no longer know whether it has counted the event already, and might count
-	// the event twice. Or, for FastConversation of package message, rows that the
-	// answer needs may have expired. Trying again gives the same error. The store
+	// event may have expired, or has counted many later events. So the store no
+	// longer knows whether it has counted the event, and might count it twice. From
+	// FastConversation of package message, it means that rows that the answer needs
+	// may have expired. Trying again gives the same error. The store
 	// has not counted the event now, and may never have counted it: if each event
 	// matters, somebody must look.
 	ErrTooOld = errors.New("event: too old to judge")
@@ -23,20 +23,20 @@ var (
 
 	// ErrUnknownOutcome means that a write may or may not have taken effect,
 	// for example because its reply was lost. AddUnkeyed of package counter
-	// must not be repeated then: it may count twice. MarkSeen of package ledger
-	// may be repeated: it answers Duplicate if the key was marked. From any
-	// other method of package counter, the error means that the write took
-	// effect and that the count after it cannot be read.
+	// must not be repeated then: it may count twice. MarkSeen and DoTx of package
+	// ledger may be repeated: MarkSeen answers Duplicate if the key was marked, and
+	// DoTx replays the stored result. From any other method of package counter, the
+	// error means that the write took effect and the count after it cannot be read.
 	ErrUnknownOutcome = errors.New("event: unknown outcome: the write may or may not have taken effect")
 )
 
-// InputError is the error for bad input in every package of this library. A
-// call returns it before it sends any request, except in package ledger: if the
-// work or its result was refused as bad input, Do, DoTx and every replay return
-// that InputError after requests. Trying again cannot help, with one exception:
-// an event or a time that is too far ahead becomes valid with time, see
-// [MaxAhead]. With one errors.As a worker separates bad input from failures
-// that it can try again:
+// InputError is the error for bad input in every package of this library. A call
+// returns it before it sends any request, with two exceptions. Package ledger: if the
+// work or its result was refused as bad input, Do, DoTx and every replay return that
+// InputError after requests. Package record: a Next that sets an attribute which the
+// package keeps is refused after the read. Trying again cannot help, except for an event
+// or a time that is too far ahead: it becomes valid with time, see [MaxAhead]. With one
+// errors.As a worker separates bad input from failures that it can try again:
 //
 //	var bad *event.InputError
 //	if errors.As(err, &bad) { … } // to the dead letters

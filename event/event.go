@@ -23,14 +23,14 @@ const Size = 16
 // time of receipt instead. Take it once, where the message comes in, and keep
 // it with the message, so that every delivery has the same time.
 //
-// If the device itself sends the message again, take ledger.Claim.Event: the
-// time at which a key, made of the device and its number for the message, was
+// If the device itself sends the message again, use ledger.Claim.Event. The time of
+// that event is when a key, made of the device and its number for the message, was
 // first seen.
 const MaxAhead = time.Hour
 
 // Event is the identity of something that happened, and a valid ULID. Events
-// are comparable with == and can be map keys. The zero Event is not an event,
-// and every store refuses it.
+// are comparable with == and can be map keys. The zero Event is not an event. Stores
+// refuse it, except Take of package limit: there it means a request without identity.
 type Event [Size]byte
 
 // New returns the event that happened at the given time and that the parts
@@ -95,8 +95,8 @@ func (e Event) String() string { return ulid.ULID(e).String() }
 func (e Event) Time() time.Time { return time.UnixMilli(int64(ulid.ULID(e).Time())).UTC() }
 
 // N returns the number that [Event.Nth] has given to the event. It is 1 for the
-// event that [New] returned. An Event whose N is 0, such as the zero Event, is only
-// the lower bound of the events that follow from one, and every store refuses it.
+// event that [New] returned. An Event whose N is 0 is only the lower bound of the
+// events that follow from one, and stores refuse it.
 func (e Event) N() int { return int(e[Size-1]) }
 
 // Nth returns an event for the n-th thing that follows from e, with n from 1 to

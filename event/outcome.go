@@ -5,16 +5,16 @@ package event
 // failed write for a duplicate.
 //
 // If a reply is lost, the SDK sends the write again. The packages differ in
-// their answer to this second attempt. Package counter, and MarkSeen of package
-// ledger, recognize their own first attempt and answer Created. (For events
-// that are refunded or settled meanwhile, see Take of package counter.
-// AddUnkeyed is not sent again, because it has no event.) In activity, alias,
-// pattern, ema, record and message, both attempts leave the same state, and the
-// answer is Duplicate, unless another write changes the row in between. So if a
-// step must follow such a write, take the step after Created and also after
-// Duplicate. The exception is RecordAll of package activity with two or more
-// activities: its transaction has a token that DynamoDB recognizes, so
-// RecordAll answers Created.
+// their answer to this second attempt. Package counter, an exact Kind of package
+// record, and MarkSeen of package ledger recognize their own first attempt and
+// answer Created. (For events that are refunded or settled meanwhile, see Take of
+// package counter. AddUnkeyed is not sent again, because it has no event.) In
+// activity, alias, pattern, ema, message and all other Kinds of record, both attempts
+// leave the same state, and the answer is Duplicate, unless another write changes the
+// row in between. So if a step must follow such a write, take the step after Created
+// and also after Duplicate. The exception is RecordAll of package activity with two or
+// more activities: its transaction has a token that DynamoDB recognizes, so RecordAll
+// answers Created.
 type Outcome uint8
 
 const (

@@ -70,7 +70,7 @@
 //
 // A Save, a DropRaw or a deletion of EraseActor that meets a transaction on the row,
 // or another Region's write, is sent again, up to 5 times, with pauses of at most 0.62
-// seconds in all: 1 request each.
+// seconds in all. Each repetition costs 1 request.
 //
 // # IAM actions
 //

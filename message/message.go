@@ -60,10 +60,9 @@ type Config struct {
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
 
-	// ActorType is how ids of actors are stored: as numbers (N, the default), which
-	// refuses an actor that is not a whole decimal number of at most 38 digits in
-	// its shortest form, or as text of any form (S). In Go an actor is always a
-	// string.
+	// ActorType is how ids of actors are stored: as numbers (N, the default) or as
+	// text (S). As a number, an actor must be a whole decimal number of at most 38
+	// digits in its shortest form. In Go an actor is always a string.
 	ActorType types.ScalarAttributeType
 
 	// Names gives attributes and indexes other names in the table, each by its

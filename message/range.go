@@ -15,11 +15,10 @@ type Range struct {
 	// for a scope.
 	FromSeq, ToSeq int64
 
-	// From is the first moment of the range. Of a scope, it ends the list at the
-	// first message that was said before this time. There it needs NewestFirst:
-	// the key has no time, so the query reads back from the newest message. It
-	// relies on times that rise with the sequence, and leaves out messages without
-	// a time.
+	// From is the first moment of the range. In a query for a scope, it needs
+	// NewestFirst: the key has no time, so the query reads back from the newest
+	// message, and ends at the first one that was said before From. It relies on times
+	// that rise with the sequence, and leaves out messages without a time.
 	From time.Time
 
 	// To is the first moment after the range. Only for an actor.

@@ -26,9 +26,9 @@ type Action[T any] struct {
 
 // NewAction returns an action of a record of your own. Its condition must come with
 // ReturnValuesOnConditionCheckFailure=ALL_OLD. committed is the answer if the
-// transaction takes effect. refused gives the answer from the row that refused the
-// action, nil if there is none. failed adds to the error of an action that failed in
-// another way. Both are required.
+// transaction takes effect. refused gives the answer if the condition refused the
+// action: row is the existing row, or nil. failed wraps the error of an action that
+// failed in another way. Both functions are required.
 func NewAction[T any](item types.TransactWriteItem, committed T, refused func(row Item) (T, error), failed func(error) error) *Action[T] {
 	return &Action[T]{Item: item, committed: committed, refused: refused, failed: failed}
 }

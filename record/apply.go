@@ -43,9 +43,9 @@ type Apply struct {
 	Event     event.Event // to count several things of one event, give each of them its own event.Event.Nth
 	Next      Next
 
-	// Add is for an exact [Kind], in place of Next: what the event adds to sums in
-	// the row, by their attributes, which Kind.Attributes must name. Each number is
-	// from -1E15 to 1E15: a negative one takes away, and 0 is bad input. A sum that
+	// Add is for an exact [Kind], in place of Next. It has what the event adds to
+	// sums in the row, by the attribute of each sum: at most 50 of Kind.Attributes.
+	// A number is from -1E15 to 1E15, and not 0. A negative one takes away. A sum that
 	// does not exist counts as 0. Add needs no read, and writers of one row do not
 	// lose races to each other. The event's row remembers the numbers: see
 	// [*AddError].
@@ -64,32 +64,30 @@ type Apply struct {
 // counted. After the error [ErrContended], the event may have been counted or
 // not.
 //
-// If the [Kind] is exact, Apply writes a row for the event in the same transaction,
-// and either Next or Add is given. An event is then [event.Duplicate] only if
-// another call has counted it, and [event.ErrTooOld] only from Kind.Retention after
-// it happened, less Config.MaxSkew: Apply finds that out before any request. With
-// Add, AtLeast may refuse the event with a [*FloorError], and an event that is
-// counted already and added something else is refused with an [*AddError]. A row
-// that a Kind without a Retention has written is refused with an error, because it
-// does not say which events it has counted.
+// If the [Kind] is exact, give either Next or Add. Apply writes a row for the event in
+// the same transaction. An event is then [event.Duplicate] only if another call has
+// counted it. It is [event.ErrTooOld] only from Kind.Retention after it happened, less
+// Config.MaxSkew, and Apply then sends no request. With Add, AtLeast may refuse the
+// event with a [*FloorError]. If the event is counted already and added something else,
+// the error is an [*AddError]. A row that a Kind without a Retention has written is
+// refused with an error, because it does not say which events it has counted.
 //
 // Each time another writer changes the row first, Apply tries again, up to 15
 // times. The pauses between the tries grow up to 1.3 seconds. Together the pauses
 // last some 5 seconds, and at most 10.3. Apply stops earlier if the context ends.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old, costs
-// 1 request and 1 RCU. Each race lost to another writer adds 1 request and 1 WCU,
-// at most 15 times and, from the second on, another read of the row. A row above 1
-// KB costs 1 WCU for each KB and 1 RCU for each 4 KB.
+// 1 request and 1 RCU. Each race lost to another writer adds 1 request and 1 WCU, at
+// most 15 times. From the second on, it also adds a read of the row. A row above
+// 1 KB costs 1 WCU for each KB and 1 RCU for each 4 KB.
 //
 // Price (ExactAdd): 1 request, 4 WCU. A duplicate, or an event that AtLeast
 // refuses, costs the same. Each conflict with another transaction adds as much. A
-// record above 1 KB costs 2 WCU for each KB, and so does an event's row, which has
-// the keys of both and what the event added.
+// record or an event's row above 1 KB costs 2 WCU for each KB.
 //
 // Price (ExactNext): 2 requests, 1 RCU, 4 WCU. A duplicate costs the same. Each
-// conflict or lost race adds 1 request and 4 WCU and, from the second on, a lost
-// race another read of the row.
+// conflict or lost race adds 1 request and 4 WCU. From the second on, a lost race
+// also adds a read of the row.
 func (r *Rows[T]) Apply(ctx context.Context, a Apply) (event.Outcome, error) {
 	w, err := r.one(a)
 	if err != nil {
@@ -140,7 +138,7 @@ func (w *writing[T]) check(partition, sort string) error {
 	case !w.kind.exact() && w.add != nil:
 		return event.BadInput(pkg, "Add", "must not be set if the Kind has no Retention: use Next")
 	case w.next == nil && w.add == nil:
-		return event.BadInput(pkg, "Next", "must not be nil, unless the Kind has a Retention and Add says what to add to which attribute")
+		return event.BadInput(pkg, "Next", "must be set or, if the Kind has a Retention, Add with at least one sum")
 	}
 
 	if w.add == nil && len(w.atLeast) > 0 {

@@ -36,16 +36,15 @@ type ApplyAll struct {
 // its reply was lost, its events may be leftovers although they are counted. So call
 // ApplyAll again with the leftovers: each event counts once.
 //
-// A row remembers its 32 latest events. ApplyAll counts no event in a write
-// that the row would forget in the same write: if the reply is lost, the
-// remembered events show that the write took effect. So one write counts up to
-// 32 events, minus the number of events in the row that are later than the
-// earliest event of the write: if 10 are later, up to 22.
+// A row remembers its 32 latest events. No write counts an event that the row
+// would forget in the same write: if the reply is lost, the remembered events show
+// that the write took effect. So if the row has n events that are later than the
+// earliest event of a write, the write counts up to 32 - n events.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. That is the price of up to 32 events. Each 32
-// more cost 1 request and 1 WCU. If no event is new, the call costs 1 request and
-// 1 RCU. If the row has counted n later events, one write counts 32 - n events, at
-// least 1. Lost races and rows above 1 KB cost what they cost in Apply.
+// Price: 2 requests, 1 RCU, 1 WCU. That is the price of up to 32 events that are
+// later than those of the row. Each 32 more cost 1 request and 1 WCU. If no event is
+// new, the call costs 1 request and 1 RCU. Lost races and rows above 1 KB cost what
+// they cost in Apply.
 //
 // If the [Kind] is exact, one transaction counts up to 99 events, and the order of
 // arrival does not matter. If some of them are counted already, ApplyAll leaves
@@ -53,8 +52,8 @@ type ApplyAll struct {
 // only for Apply, where it is clear which event it refuses.
 //
 // Price (ExactAdd): 1 request, 200 WCU. That is the price of 99 events: 2 WCU for
-// each and 2 for the record. A transaction in which some events are duplicates
-// costs as much as one without, and the rest is sent again.
+// each and 2 for the record. If some of the events are duplicates, the transaction
+// costs the same, and the rest is sent again.
 //
 // Price (ExactNext): 2 requests, 1 RCU, 200 WCU. Each 99 more cost 1 request and
 // 200 WCU.

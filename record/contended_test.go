@@ -58,7 +58,7 @@ func TestContended(t *testing.T) {
 			if took := time.Since(started); took == 0 || took > 10300*time.Millisecond {
 				t.Errorf("took %v, the docs say at most 10.3 s", took)
 			}
-			if want := "sums: Apply on table rows: record: other writers changed the row first at every attempt (16 attempts): "; err == nil || !strings.HasPrefix(err.Error(), want) {
+			if want := "sums: Apply on table rows: record: other writers changed the row first (16 attempts): "; err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		})

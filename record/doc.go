@@ -26,20 +26,19 @@
 // the same for many events of one row, and [Rows.ApplyItem] in a transaction of
 // the caller's own, such as ledger.DoTx.
 //
-// A [Kind] with a Retention is exact: it is for Apply, too, and for values that
-// behave like money, such as a balance of points. Without a Retention, a row
-// remembers its 32 latest events in a ring, which costs little and refuses the
-// events that arrive after 32 later ones. With a Retention, each event has a row of
-// its own, which Apply writes in one transaction with the record. So an event counts
-// exactly once, however late and in whatever order it is delivered, until the
-// Retention. In place of Next, Apply may then have Add, which needs no read and may
-// have a floor.
+// A [Kind] with a Retention is exact: use Apply on it for values that behave like
+// money, such as a balance of points. Without a Retention, a row remembers its 32
+// latest events in a ring. The ring costs little, and refuses an event that arrives
+// after 32 later ones. With a Retention, each event has a row of its own, which Apply
+// writes in one transaction with the record. So until the Retention ends, an event
+// counts exactly once, however late and in whatever order it is delivered. Apply may
+// then have Add in place of Next: Add needs no read, and may have a floor.
 //
 // [Rows.Set] is for a row that holds what the latest event said: a status, an
 // address, a setting. The event that happened last wins, in whatever order the
-// events arrive. A rank decides between events of the same time, and a tie that
-// neither decides is told ([*TieError]). A [Kind] without a Count is for Set, and
-// names the record's own Attributes. A Kind with a Count is for Apply and
+// events arrive. A rank decides between events of the same time. A tie that the
+// ranks leave open is an error, a [*TieError]. A [Kind] without a Count is for Set,
+// and names the record's own Attributes. A Kind with a Count is for Apply and
 // ApplyAll.
 //
 // # Items
@@ -91,23 +90,23 @@
 //     happened, less Config.MaxSkew, even if the backlog arrives newest first.
 //     After that it is refused with [event.ErrTooOld]. A call recognizes its own
 //     write, and answers [event.Created] even if the reply was lost. With Add, an
-//     event that comes again with another amount is told by an [*AddError]. After
-//     [ErrContended], apply the event again: with Next, that happens when hundreds
+//     event that comes again with another amount gets an [*AddError]. After
+//     [ErrContended], apply the event again. With Next, that error occurs when hundreds
 //     of callers write one row at once.
 //   - A row of Set holds exactly what its last event gave, for every order of
-//     arrival. Two events of the same time and rank with different values are
-//     told by a TieError, whichever comes second. There is one exception: if the
-//     event that stands comes second and the reply to its write is lost, or its
-//     caller dies before it noted the tie, the repetition is a Duplicate.
+//     arrival. If two events of the same time and rank have different values, the
+//     one that comes second gets a TieError. If that one stands, it gets the error
+//     only once: if the reply is lost, or the caller dies before it noted the tie,
+//     the repetition is a Duplicate.
 //   - Rows of an older system, which lack version and recent, are updated in
 //     place: Next gets what they hold. Such a row does not say which events it
 //     has counted, so those events count again when they are redelivered.
 //
 // Three things are outside the guarantees. If another writer replaces the whole
 // row, recent is lost, and a redelivered event counts again. Events up to an hour
-// ahead of the clock are accepted ([event.MaxAhead]). If a sender whose clock is
-// wrong fills a row with 32 events whose times are ahead, the row refuses all
-// events with a true time until the earliest of these 32 times has passed. In a
+// ahead of the clock are accepted ([event.MaxAhead]). If a sender with a wrong
+// clock fills a row with 32 events that lie ahead, the row refuses all events with
+// a true time until the earliest of these 32 times has passed. In a
 // global table with eventual consistency, each Region checks conditions for
 // itself: write a row from one Region only.
 //
@@ -132,9 +131,9 @@
 // Of an exact Kind:
 //
 //	Apply     with Add 1 request, 4 WCU; with Next 2 requests, 1 RCU, 4 WCU; a duplicate the same
-//	ApplyAll  2 WCU for each event and 2 WCU and 1 request for each 99; with Next 1 request and 1 RCU more
+//	ApplyAll  2 WCU for each event; 1 request, 2 WCU for each 99; with Next 1 request, 1 RCU more
 //	ApplyItem with Next 1 request, 1 RCU; 4 WCU in the transaction
-//	Erase     the same for the rows of events
+//	Erase     as above, also for the rows of events
 //
 // The package keeps some 560 bytes in a row of Apply, 512 of them for the ring.
 // That leaves some 450 bytes of the first KB for the key, the type, the count

@@ -47,7 +47,7 @@ const (
 var (
 	// errRing is for a row that may have counted the event without a row for it.
 	errRing      = errors.New("the row was written by a Kind without a Retention, so it does not say which events it has counted")
-	errRetention = fmt.Errorf("the event happened longer ago than the Kind's Retention: %w", event.ErrTooOld)
+	errRetention = fmt.Errorf("the event happened longer ago than Kind.Retention less Config.MaxSkew: %w", event.ErrTooOld)
 	errNoReason  = errors.New("the row refused the event for no known reason")
 )
 

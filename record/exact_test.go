@@ -125,7 +125,7 @@ func TestExactTooOld(t *testing.T) {
 	for name, way := range ways {
 		old := recordtest.Event(t, edge, "old")
 		out, err := rows.Apply(t.Context(), way(old, 1))
-		if out != 0 || !errors.Is(err, event.ErrTooOld) || !strings.Contains(err.Error(), "points: Apply on table rows: the event happened longer ago than the Kind's Retention: ") {
+		if out != 0 || !errors.Is(err, event.ErrTooOld) || !strings.Contains(err.Error(), "points: Apply on table rows: the event happened longer ago than Kind.Retention less Config.MaxSkew: ") {
 			t.Errorf("%s: Apply = %v, %v", name, out, err)
 		}
 		if item, err := rows.ApplyItem(t.Context(), way(old, 1)); item != nil || !errors.Is(err, event.ErrTooOld) {

@@ -128,8 +128,8 @@ func ExampleRows_ApplyAll() {
 	// 30 true <nil>
 }
 
-// The provider's times are whole seconds. It tells of the reversal before it tells
-// of the settlement, which happened in the same second.
+// The provider's times are whole seconds. The reversal arrives before the settlement,
+// which happened in the same second.
 func ExampleRows_Set() {
 	ctx := context.Background()
 	rows := create(ctx, record.Kind[string]{

@@ -16,8 +16,8 @@ import (
 // ApplyItem is an [Apply] as actions of the caller's own transaction: see
 // [Rows.ApplyItem]. It is like an [Action], but of one row or two.
 type ApplyItem struct {
-	// Items are the actions: of an exact [Kind] always two; of another one or, if the
-	// event is known to be counted already, none.
+	// Items are the actions. An exact [Kind] always has two. Any other Kind has one,
+	// or none if the event is counted already.
 	Items []types.TransactWriteItem
 
 	asked Apply
@@ -33,7 +33,7 @@ type ApplyItem struct {
 // Make an ApplyItem once for each logical write. After an unknown outcome, send
 // the same Items again, unchanged: an exact Kind recognizes its own write. Send
 // them within [Config].MaxSkew after the call. DynamoDB refuses two actions on
-// one item, so a transaction has one ApplyItem for each row.
+// one item, so a transaction has at most one ApplyItem for each row.
 //
 // A transaction takes effect as a whole or not at all. So if the event is already
 // counted, or if the row has changed since it was read, DynamoDB cancels the whole
@@ -74,14 +74,14 @@ func (r *Rows[T]) ApplyItem(ctx context.Context, a Apply) (*ApplyItem, error) {
 //     written.
 //   - Created: an earlier try of this transaction took effect as a whole, and its
 //     reply was lost. Only an exact [Kind] recognizes that.
-//   - Duplicate: the event is counted already. What is always in one transaction with
-//     it, such as the goods of a purchase, is done, too: do not send it again. Send
-//     the others without the Items. Without a Retention, it may be this transaction
-//     that counted it, if the outcome of an earlier try is unknown: then send
-//     nothing. ledger.DoTx and an exact Kind know.
+//   - Duplicate: the event is counted already. Actions that always share its
+//     transaction, such as the goods of a purchase, are done, too. Send only the other
+//     actions, without the Items. If the Kind is not exact and the outcome of an
+//     earlier try is unknown, that try may have counted the event: then send nothing.
+//     ledger.DoTx and an exact Kind know.
 //   - [ErrContended]: the row has changed since it was read. Make the ApplyItem
 //     anew.
-//   - [*FloorError], [*AddError]: as from [Rows.Apply].
+//   - [*FloorError], [*AddError], [event.ErrTooOld]: as from [Rows.Apply].
 //   - An error with DynamoDB's code: DynamoDB refused an action for another
 //     reason. After a conflict with another transaction, or throttling, send the
 //     whole transaction again.

@@ -62,8 +62,8 @@ type Kind[T any] struct {
 	Package string
 
 	// Type is the value of the attribute "type" in every row that was written
-	// as this Kind. By convention it is also the first part of the row's
-	// partition key, or follows the id of a person who may be erased.
+	// as this Kind. By convention it is also in the row's partition key: as the
+	// first part, or after the id of a person who may be erased.
 	Type string
 
 	// Count names the attribute that counts the events of a row. With a Count,
@@ -85,8 +85,8 @@ type Kind[T any] struct {
 	// enough.
 	//
 	// All writers of a row must have the same Retention. After a change to a
-	// longer one, an event counts again if it is delivered when its row has
-	// already expired by the shorter one.
+	// longer one, an event counts again if it is delivered after its row has
+	// expired by the shorter one and is deleted.
 	Retention time.Duration
 
 	// Decode reads a row.
@@ -114,7 +114,7 @@ func (k Kind[T]) validate() error {
 	case k.Count != "" && !k.exact() && len(k.Attributes) > 0:
 		return event.BadInput(k.Package, attributes, "must be empty with a Count and no Retention: they are for Set and Add")
 	case len(k.Attributes) > maxAttributes:
-		return event.BadInput(k.Package, attributes, fmt.Sprintf("must be at most %d, are %d", maxAttributes, len(k.Attributes)))
+		return event.BadInput(k.Package, attributes, fmt.Sprintf("must have at most %d names, has %d", maxAttributes, len(k.Attributes)))
 	}
 
 	err := check.ID(k.Package, "Kind.Type", k.Type)
@@ -146,7 +146,7 @@ func (k Kind[T]) keeps(attribute string) bool {
 // Config of Rows. The zero Config works.
 type Config struct {
 	// Now is the clock that sets updatedAt and decides which events are too far
-	// ahead. Defaults to time.Now.
+	// ahead or, of an exact Kind, too old. Defaults to time.Now.
 	Now func() time.Time
 
 	// ConsistentReads makes Get and All see every write that was answered
@@ -207,7 +207,7 @@ func New[T any](api API, table string, kind Kind[T], cfg *Config) (*Rows[T], err
 }
 
 // Table returns the definition of the table, for [schema.Create]. Other records
-// may share the table. The events of an exact [Kind] expire by TTL.
+// may share the table. The rows of an exact [Kind]'s events expire by TTL.
 func (r *Rows[T]) Table() schema.Table {
 	table := schema.Table{
 		Name: r.table,
@@ -220,9 +220,9 @@ func (r *Rows[T]) Table() schema.Table {
 }
 
 // Actions returns what IAM must grant for each call: see [schema.Policy]. A store of
-// your own has its own calls, and takes the grants from these. They are for all that
-// a call can send. Add alone never reads: for a call that only adds to an exact [Kind],
-// leave GetItem out by grants of your own:
+// your own has its own calls, and takes their grants from here. The grants are for
+// all that a call can send. A call that only adds to an exact [Kind] never reads: leave
+// GetItem out by grants of your own:
 //
 //	schema.Grants{"": {"PutItem", "UpdateItem"}}
 func (r *Rows[T]) Actions() schema.Actions {

@@ -45,35 +45,34 @@ const (
 	ifLater   = "attribute_not_exists(#event) OR #event < :event"
 )
 
-// Set makes the values the record's own attributes of the row, unless a later
-// event has set the row already. So the event that happened last wins, in
-// whatever order the events arrive, and the row holds what this event gave and
-// nothing of the others. Set needs no read, because the values do not depend on
-// the row. It has no form as an item of a transaction.
+// Set replaces the record's own attributes in the row with the values, unless a later
+// event has set the row already. So the event that happened last wins, in whatever
+// order the events arrive, and the row holds what this event gave and nothing of the
+// others. Set needs no read, because the values do not depend on the row. It has no
+// form as an item of a transaction.
 //
 // Events are compared by time, to the millisecond, and by Rank. If both are
 // equal, their identities decide, in an order that is stable and arbitrary: the
 // row is the same in the end for every order of arrival, and nobody knows
-// whether it is right. If the two events gave different values, the error is a
-// [*TieError], for the event that stands and for the one that does not,
-// whichever arrives second. An event that stands gets [event.Created] together
-// with that error. If the values are the same, there is no error. An event that
-// comes again with other values under the same Rank gets the error, too, and its
-// first values stand.
+// whether it is right. If the two events gave different values, the one that
+// arrives second gets a [*TieError]. If that one stands, it gets [event.Created]
+// together with the error. If the values are the same, there is no error: an event that
+// does not stand gets [event.Duplicate]. An event that comes again with other values
+// under the same Rank gets the error, too, and its first values stand.
 //
 // Ranks cannot express that a status comes back: of settled, reversed and settled
 // again in one second, reversed stays.
 //
 // If this event was the last to set the row, Set answers [event.Duplicate]: an
 // earlier delivery of the event, or an attempt whose reply was lost, has set the
-// row. So if the write of an event that stands took effect, and its reply was lost
-// or the caller died before it noted the tie, the repetition says nothing of it.
+// row. So an event that stands gets its TieError only once: if the reply was lost,
+// or the caller died before it noted the tie, the repetition says nothing of the tie.
 // If it comes again with a greater Rank, it sets the row anew. If a later event
 // has set the row, the error is [event.ErrSuperseded], and the row needs nothing
 // more. A step that follows from the event, such as a message to a queue, is still
 // to be done after a Duplicate and after ErrSuperseded, because the caller may
-// have died before it. Bad input is an [*event.InputError], also of a [Kind]
-// without Attributes.
+// have died before it. Bad input is an [*event.InputError], also if the [Kind] has
+// no Attributes.
 //
 // Price: 1 request, 1 WCU. A duplicate, a tie or a superseded event costs the
 // same. A row above 1 KB costs 1 WCU for each KB.

@@ -27,7 +27,7 @@ type TieError struct {
 // Error says which of the two events stands.
 func (e *TieError) Error() string {
 	if e.Stands {
-		return "record: the event replaced other values of an event with the same time and rank"
+		return "record: the event has replaced an event with the same time and rank, and other values"
 	}
 	return "record: an event with the same time and rank has set other values"
 }

@@ -115,8 +115,8 @@ func mismatch(differences []Difference) error {
 // accepts any KMS key of the table, because DynamoDB describes a key by its id.
 // Then only a table without a KMS key differs.
 //
-// If an endpoint does not know backups, as DynamoDB Local, they are a difference if
-// the definition asks for them.
+// On an endpoint that does not know backups, such as DynamoDB Local, the backups that a
+// definition asks for are a difference.
 //
 // Price: 3 requests. This is for each table. A table that does not exist takes 1
 // request. These requests do not cost capacity units.

@@ -44,18 +44,16 @@
 //
 // # Least privilege
 //
-// Every store also names the IAM actions of each of its calls: those for a service,
-// and those that operators make by hand. [Policy] and [OperatorPolicy] make the
-// policies of a service's stores, for a CloudFormation template, for Terraform
-// ([PolicyDocument.Terraform]) or with plain ARNs.
-// With [Only] they grant the calls that the program makes and no others. So a worker
-// that only records activities may not delete them:
+// Every store also names the IAM actions of each of its calls. [Policy] makes the policy
+// for the calls of a service, and [OperatorPolicy] for those that operators make by hand.
+// They are for a CloudFormation template, for Terraform ([PolicyDocument.Terraform]) or
+// with plain ARNs. With [Only] they grant the calls that the program makes and no others.
+// So a worker that only records activities may not delete them:
 //
 //	doc, err := schema.Policy(schema.Only(log, "Record", "OfEvent"), schema.Only(seen, "Do"))
 //
-// A program that only writes policies
-// needs no region and no credentials: it gives the stores
-// dynamodb.New(dynamodb.Options{}), and the stores never call this client.
+// A program that only writes policies needs no region and no credentials: it gives the
+// stores dynamodb.New(dynamodb.Options{}), and the stores never call this client.
 //
 // A service that calls Verify at its start must also be allowed to describe its
 // tables: [DescribePolicy] grants this, and Policy does not.

@@ -10,9 +10,9 @@ import (
 // Merge returns one definition for each table name, in the order in which the
 // names first appear. Definitions with the same name must have the same key.
 // The result has the union of their indexes and settings. The error is an
-// [*event.InputError] if definitions of one name contradict each other: two
-// keys, two keys for one index, two TTL attributes, or two KMS keys. So it is
-// if a merged definition is invalid.
+// [*event.InputError] if a merged definition is invalid, or if definitions of one
+// name contradict each other: two keys, two keys for one index, two TTL
+// attributes, or two KMS keys.
 func Merge(tables ...Table) ([]Table, error) {
 	var merged []Table
 	for _, table := range tables {

@@ -92,12 +92,12 @@ const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId
 // right. A transaction may also hold writes that do not come from any of the
 // stores: the caller must grant what these writes need.
 //
-// The error is an [*event.InputError] if Only names a call that the store does not
-// have, or if a store is nil or has a call without grants, an action that IAM does not have
-// for items, an action that an index does not take, or an index that the table's
-// definition does not have. The error is the same if the definitions of the stores'
-// tables are invalid or contradict each other ([Merge]), and if the policy would not
-// have any action, because IAM refuses such a policy.
+// The error is an [*event.InputError] in these cases:
+//   - A store is nil, or Only names a call that its store does not have.
+//   - A call has no grants, or grants an action that IAM does not have for items, an
+//     action that an index does not take, or an index that the table's definition lacks.
+//   - The definitions of the tables are invalid or contradict each other ([Merge]).
+//   - The policy would have no action: IAM refuses such a policy.
 func Policy(stores ...Store) (PolicyDocument, error) {
 	return policy(stores, func(a Actions) map[string]Grants { return a.Calls })
 }
@@ -108,9 +108,9 @@ func OperatorPolicy(stores ...Store) (PolicyDocument, error) {
 	return policy(stores, func(a Actions) map[string]Grants { return a.Operators })
 }
 
-// Only returns the store for a program that makes only these calls. [Policy] and
-// [OperatorPolicy] grant what they can send and nothing else, also if operators make
-// them:
+// Only returns the store for a program that makes only these calls, even if they are
+// operators' calls. [Policy] and [OperatorPolicy] grant what these calls can send and
+// nothing else:
 //
 //	doc, err := schema.Policy(schema.Only(limits, "Take", "Get"), schema.Only(seen, "Do"))
 //

@@ -37,12 +37,12 @@ const tfTable = "aws_dynamodb_table"
 // The resources are written for version 6.36 of the provider hashicorp/aws. Versions
 // before 6.29 refuse key_schema, which an index has.
 //
-// The error is an [*event.InputError] if a definition is invalid, or if two definitions
-// contradict each other. The error is the same if Table.KMSKey is an id or an alias other
-// than alias/aws/dynamodb: the provider accepts only the ARN of a key, and plans a change
-// at each run for the ARN of an alias. It is also the same if the name of an attribute has
-// ${ or %{, which Terraform would evaluate, or other characters than ASCII, which it may
-// write in another form.
+// The error is an [*event.InputError] in these cases:
+//   - A definition is invalid, or two definitions contradict each other.
+//   - Table.KMSKey is an id or an alias other than alias/aws/dynamodb. The provider accepts
+//     only ARNs, and plans a change at each run for the ARN of an alias.
+//   - The name of an attribute has ${ or %{, which Terraform would evaluate, or a character
+//     that is not ASCII, which it may write in another form.
 func Terraform(tables ...Table) (map[string]any, error) {
 	merged, err := Merge(tables...)
 	if err != nil {

@@ -12,8 +12,7 @@
 // A [Zone] is a place with a history of clock changes, named as in the IANA
 // database, or a location that [In] was given. It is a small value, comparable
 // with ==. The zero Zone is not a zone, and is never taken for UTC or for the
-// machine's zone. Stores refuse it, and the methods that need a zone
-// panic.
+// machine's zone. Stores refuse it, and the methods that need a zone panic.
 //
 // The database comes from the machine. If your program may run on a machine
 // without the database, such as a scratch container or Windows, embed the

@@ -10,8 +10,8 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// The day an event belongs to is that of its own time, in the zone where its
-// people live.
+// An event belongs to the local day of its own time, in the zone where its people
+// live.
 func Example() {
 	sentAt := time.Date(2026, time.March, 28, 23, 30, 0, 0, time.UTC)
 	day := tzclock.Stockholm.Date(sentAt)

@@ -68,9 +68,9 @@ func MustLoad(name string) Zone {
 // In returns the zone of a location that the program already has, such as one
 // read by [time.LoadLocationFromTZData]. It returns an [*event.InputError] for
 // nil, for [time.Local], for a location named "Local", "localtime" or
-// "posixrules", and for a location without a name. From "+02:00", which is an
-// offset without clock changes, [time.Parse] makes a location without a name, or
-// takes [time.Local] if it has that offset.
+// "posixrules", and for a location without a name. [time.Parse] gives such
+// locations: of a text with the offset "+02:00", it takes [time.Local] if that has
+// the offset, and otherwise makes a location without a name.
 func In(loc *time.Location) (Zone, error) {
 	switch {
 	case loc == nil:

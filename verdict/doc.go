@@ -13,11 +13,11 @@
 //
 // # Guarantees
 //
-//   - Done is only what an answer settles: an error that Of does not know is a Retry,
-//     and what cannot be judged ([event.ErrTooOld]), or may yet count
-//     ([record.FloorError]), is Poison, for people to look at. Of some answers you may
-//     want to note more than that they are Done: an [activity.ConflictError] drops what
-//     this delivery says, and [counter.ErrFull] refuses an event.
+//   - Only an answer is Done. An error that Of does not know is a Retry. What cannot be
+//     judged ([event.ErrTooOld]), or may yet count ([record.FloorError]), is Poison, for
+//     people to look at. You may want to note two of the answers: an
+//     [activity.ConflictError] drops what this delivery says, and [counter.ErrFull]
+//     refuses an event.
 //   - A [*ledger.PermanentError] has the same verdict when it is replayed.
 //   - Of sends no request. An error may be wrapped: what errors.Is and errors.As find
 //     in it decides.

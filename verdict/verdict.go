@@ -22,8 +22,8 @@ type Kind int
 const (
 	// Done means: delete the delivery. The error, if any, is an answer.
 	Done Kind = iota
-	// Poison means: move the delivery to the dead letters. Trying again cannot help,
-	// and somebody must look at it.
+	// Poison means: move the delivery to the dead letters. Trying again now cannot
+	// help, and somebody must look at it.
 	Poison
 	// Retry means: leave the delivery in the queue.
 	Retry
@@ -102,21 +102,20 @@ func as[E error](err error) bool {
 }
 
 // Of returns what the error means. nil is Done, with status 200. An error of which Of
-// knows nothing, such as DynamoDB's, is a Retry, with status 503. The error of a call
-// that writes many things is judged thing by thing, and the worst decides: Retry
-// before Poison before Done. Its Wait is the longest of that Kind.
+// knows nothing, such as DynamoDB's, is a Retry, with status 503. An
+// *event.LeftoverError is judged thing by thing, and the worst decides: Retry before
+// Poison before Done. Its Wait is the longest of that Kind.
 //
 // A *ledger.PermanentError is Poison, with status 422: the work refused the event for
-// good. If its cause is a sentinel of package event or ledger that survives storing,
-// or an *event.InputError, it has the verdict of that cause. The ledger stores only
-// the text of all others, so they do not count, and each delivery of a key has the
-// same verdict. If the ledger refused the work's result or its actions, the status
-// is 500.
+// good. If its cause is an *event.InputError, or a sentinel of package event or ledger
+// that survives storing, it has the verdict of that cause, except ledger.ErrLeaseLost.
+// The ledger stores only the text of all others, so they do not count, and each delivery
+// of a key has the same verdict. If the ledger refused the work's result or its actions,
+// the status is 500.
 //
-// Put the errors of your own, and those that mean something else to you, before Of:
-// for a deletion, activity.ErrNotFound is Done; and where a refusal is the result, so
-// is a *record.FloorError. If you join errors, judge each of them: of a joined error,
-// Of sees only one.
+// Judge your own errors, and those that mean something else to you, before Of: for a
+// deletion, activity.ErrNotFound is Done; where a refusal is the result, so is a
+// *record.FloorError. If you join errors, judge each of them: Of sees only one.
 func Of(err error) Verdict {
 	if err == nil {
 		return Verdict{Status: http.StatusOK}
