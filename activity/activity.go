@@ -51,9 +51,10 @@ type Activity struct {
 	// a list with a Match.Kind also reads, and pays for, the rows that it leaves out.
 	Kind string
 
-	// Seq is the number of the message that reported the activity; 0 without a
-	// message. Seq, Effort and Confidence must not be negative. If a row of an older
-	// system has a negative number, it is read as it is.
+	// Seq is the number of the message that reported the activity; 0 without a message.
+	// Effort (how much work it was) and Confidence (how sure a classifier is) are for
+	// the application. Negative numbers are bad input; those in rows of an older system
+	// are read as they are.
 	Seq        int64
 	Effort     float64
 	Confidence float64
@@ -82,10 +83,9 @@ type Config struct {
 	// clock. So does a retraction with a Tombstone. Defaults to time.Now.
 	Now func() time.Time
 
-	// ActorType is how ids of actors are stored: as numbers (N, the default), which
-	// refuses an actor that is not a whole decimal number of at most 38 digits in
-	// its shortest form, or as text of any form (S). In Go an actor is always a
-	// string.
+	// ActorType is how ids of actors are stored. As numbers (N, the default), an actor
+	// must be a whole decimal number of at most 38 digits in its shortest form. As text
+	// (S), it may be any text. In Go an actor is always a string.
 	ActorType types.ScalarAttributeType
 
 	// Names gives attributes and indexes other names in the table, each by its
@@ -95,11 +95,10 @@ type Config struct {
 	// attribute have its name in FORMAT.md.
 	Names map[string]string
 
-	// Retention is how long an activity is kept after it happened. Defaults to
-	// 0: activities are kept for ever, without a TTL. If you make the Retention
-	// longer later, an event whose row has expired under the shorter Retention
-	// is recorded as new when the event is delivered again, unless it is too
-	// old for the longer Retention, too.
+	// Retention is how long an activity is kept after it happened. Defaults to 0:
+	// activities are kept for ever, without a TTL. If you make the Retention longer
+	// later, a redelivered event is recorded as new if its row has expired under the
+	// shorter Retention and the event is not too old for the longer one.
 	Retention time.Duration
 
 	// MaxSkew is the greatest difference between the clocks of two callers,
@@ -109,11 +108,11 @@ type Config struct {
 	// at most a day, and less than the Retention if one is set.
 	MaxSkew time.Duration
 
-	// OnUnreadable is called with each row that a walk, Count or Tally
-	// cannot read, for example to count or to log it. The walk then continues.
-	// Without it, such a row ends the walk with an error. The function must be safe
-	// for concurrent use. The error names the row's key, which may be personal data.
-	// [Store.OfEvent] and recordings return the error in any case.
+	// OnUnreadable is called for each row that a walk, Count or Tally cannot read, for
+	// example to log the error. The walk then continues. Without it, such a row ends
+	// the walk with an error. The function must be safe for concurrent use. The error
+	// names the row's key, which may be personal data. [Store.OfEvent] and recordings
+	// return an error in any case.
 	OnUnreadable func(error)
 }
 

@@ -13,18 +13,19 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Backfill returns the update that completes a row of an older system. Pass the row
-// as a Scan of the table returned it. The update sets those of four attributes that
-// the row lacks, or has in another form than [Store.Record] writes: timestamp,
-// activity, activityTimestamp and chatUser. The bool is false if the row needs no
-// update, because it has them already or because it is retracted or expired.
+// Backfill returns the update that completes a row of an older system. Pass the row as
+// a Scan of the table returned it. The update sets timestamp, activity,
+// activityTimestamp and chatUser, as far as the row lacks them or has them in another
+// form than [Store.Record] writes. The bool is false if the row needs no update,
+// because it has them already or because it is retracted or expired.
 //
-// DynamoDB refuses the update, with a *types.ConditionalCheckFailedException, if
-// what it was made from has changed since the Scan. So it is safe to send the update
-// while others write, and to send it again. A row without a ttl is kept for ever.
+// DynamoDB refuses the update, with a *types.ConditionalCheckFailedException, if what
+// it was made from has changed since the Scan. So it is safe to send the update while
+// others write, and to send it again. The update sets no ttl: a row without one is kept
+// for ever.
 //
 // Backfill returns an error if the row cannot be read, does not say who did what and
-// when, has a value that cannot be in a key, or has no room for the four attributes.
+// when, has a value that cannot be in a key, or has no room for the attributes.
 //
 // For each KB begun of the row, the update costs 1 WCU for the table and 1 WCU
 // for each index, or 2 WCU for an index in which the row had another key.

@@ -27,8 +27,8 @@ var countAttributes = []string{attrScope, attrID, attrTimestamp, attrName, attrN
 
 // Count returns the number of activities that the Filter selects: what the walk with
 // the same arguments yields, on all pages ([Store.InScope], [Store.ByActor],
-// [Store.ByName] or [Store.ByActorAndName]). It reads only some attributes, so it
-// counts a row that a walk could not read because of another.
+// [Store.ByName] or [Store.ByActorAndName]). It reads only some attributes, so it also
+// counts a row in which a walk cannot read another attribute.
 //
 // Price: 1 request, 0.5 RCU. Each 4 KB begun of the rows counted costs 0.5 RCU,
 // and each MB takes 1 request. Consistent doubles the units. Other rows cost

@@ -17,11 +17,11 @@
 //
 // # What a Scope is
 //
-// Each customer, each order or each device whose activities are listed together. A
-// Scope is one partition, and DynamoDB writes at most about 1,000 WCU a second to
-// one: 1,000 activities of up to 1 KB, or 500 in transactions. A list reads one
-// scope; only [Store.ByActor] finds what an actor did in all of them. So do not make
-// a whole shop one scope.
+// A Scope is what you list together: a customer, an order or a device. It is one
+// partition, to which DynamoDB writes at most about 1,000 WCU a second: 1,000
+// activities of up to 1 KB, or 500 in transactions. A list reads one scope; only
+// [Store.ByActor] finds what an actor did in all of them. So do not make a whole shop
+// one scope.
 //
 // If persons must be erased, make the person the scope: [Store.Erase] reads the table
 // and finds every row. [Store.EraseActor] reads an index, which may lag: it can find
@@ -50,8 +50,8 @@
 //
 //   - While the row of an event exists, the event is recorded at most once,
 //     however often it is delivered. What was recorded first stays: a later
-//     delivery that is interpreted differently gets a [*ConflictError], which
-//     shows it ([Store.RecordAll] and [RecordItems.Outcome] name exceptions).
+//     delivery that is interpreted differently gets a [*ConflictError] with what
+//     is recorded. [Store.RecordAll] and [RecordItems.Outcome] name exceptions.
 //   - Every write is safe to repeat: the state is the same, and only the answer
 //     differs, Duplicate instead of Created after a lost reply. If the SDK itself
 //     repeats a transaction, the answer is still Created.

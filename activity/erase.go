@@ -34,11 +34,11 @@ func (s *Store) Erase(ctx context.Context, scope string) (int, error) {
 // of other actors stay, also in the same event, even if the row of Nth(1) that guards
 // them is erased.
 //
-// EraseActor reads an index, which lags behind the table, normally by less than
-// a second, and may not find what was recorded a moment ago. So call it until it
-// returns 0, and once more after a while. A row that is another actor's by now stays.
-// Not in the index are rows of an older system without a timestamp, and tombstones,
-// which do not say who the actor was.
+// EraseActor reads an index, which lags behind the table, normally by less than a
+// second, and may not find what was recorded a moment ago. So call it until it returns
+// 0, and once more after a while. A row that is another actor's by now stays. The index
+// lacks tombstones, which do not say who the actor was, and rows of an older system
+// without a timestamp.
 //
 // Price: 2 requests, 0.5 RCU, 4 WCU. This is the price for one activity. Reading
 // takes 1 request for each MB, and costs 0.5 RCU for each 4 KB begun. Deleting

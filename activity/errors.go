@@ -9,7 +9,7 @@ import (
 
 // ErrNotFound is returned by Retract without a Tombstone when the activity does not
 // exist.
-var ErrNotFound = errors.New("activity: not found")
+var ErrNotFound = errors.New("activity: the activity does not exist")
 
 // ErrRetracted is an answer, not a failure: the activity, or one of its set,
 // was taken back by Retract, so it is not recorded again. Trying again gives
@@ -17,12 +17,12 @@ var ErrNotFound = errors.New("activity: not found")
 // tombstone is deleted.
 var ErrRetracted = errors.New("activity: the activity was retracted and is not recorded again")
 
-// ConflictError is returned by Record, RecordAll and RecordItems.Outcome, and
-// by RecordMany in an [event.LeftoverError], when different content is already
-// recorded under the event: another classification of the same message, say.
-// What was recorded first stays, and trying again gives the same answer. Nothing was
-// written, with the one exception that [Store.RecordAll] names: a set beside rows that
-// Record has put under the same event.
+// ConflictError means that different content is already recorded under the event:
+// another classification of the same message, say. Record, RecordAll and
+// RecordItems.Outcome return it, and RecordMany in an [event.LeftoverError]. What was
+// recorded first stays, and trying again gives the same answer. Nothing was written,
+// with the one exception that [Store.RecordAll] names: a set beside rows that Record
+// has put under the same event.
 type ConflictError struct {
 	// Stored are the activities that are stored: from Record, the one under the
 	// Event; from RecordAll, all of the event; from RecordItems.Outcome, those

@@ -12,17 +12,17 @@ import (
 // out.
 //
 // With bounds, it finds a row only if both the activity's time and the time in the
-// row's id lie within them. In some rows of an older system the second is another: the
-// later time of the processing, or one in January 1970, because seconds were read as
-// milliseconds.
+// row's id lie within them. In some rows of an older system the two differ: the id has
+// the later time of the processing, or one in January 1970, because seconds were read
+// as milliseconds.
 //
-// Price: 1 request, 0.5 RCU. This is the price for up to 3 activities, or for 4
-// with a Limit of 4. A longer walk costs 0.5 RCU for each 4 KB begun of each page. The
-// pages have 4, 16, 64 rows and so on, up to 1 MB, so that a loop which breaks early
-// has paid for few. With a Limit, the first page has as many rows as the Limit, and at
-// least 4. Consistent doubles the units. Rows that the walk skips are paid for. Further
-// pages make up for them: each asks for at most the rows that are still missing, and
-// as many again as were skipped so far.
+// Price: 1 request, 0.5 RCU. This is the price for up to 3 activities, or for 4 with a
+// Limit of 4. A longer walk costs 0.5 RCU for each 4 KB begun of each page. The pages
+// have 4, 16, 64 rows and so on, up to 1 MB, so that a loop which breaks early has paid
+// for few. With a Limit, the first page has as many rows as the Limit, and at least 4.
+// Rows that the walk skips are paid for. Further pages make up for them: each asks for
+// at most the rows that are still missing, plus as many as were skipped so far.
+// Consistent doubles the units.
 func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Activity, error] {
 	q, err := s.inScope(scope, r)
 	return s.each(ctx, q, check.Positional(err))
@@ -33,10 +33,10 @@ func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Ac
 // the others; [Store.ByActorAndName] stays within one scope. If the walk fails, the
 // error comes last.
 //
-// ByActor reads an index, which lags behind the table, normally by less than a
-// second. Until [Store.Backfill] completes them, it misses rows of an older system
-// that have no timestamp, and sorts those whose time is in seconds as older than all
-// others, so that a From after January 1970 misses them.
+// ByActor reads an index, which lags behind the table, normally by less than a second.
+// Until [Store.Backfill] completes them, it misses rows of an older system that have no
+// timestamp. Rows whose timestamp is in seconds sort as older than all others until
+// then, so that a From after January 1970 misses them.
 //
 // Price: 1 request, 0.5 RCU. This is the price for up to 3 activities; for
 // more, see [Store.InScope].
@@ -65,9 +65,9 @@ func (s *Store) ByName(ctx context.Context, scope, name string, r Range) iter.Se
 // ordered by the time at which they happened. If the walk fails, the error
 // comes last.
 //
-// ByActorAndName reads an index, which lags behind the table, normally by less
-// than a second. Rows of an older system are not in it until [Store.Backfill]
-// completes them; [Store.ByName] says which of them it finds.
+// ByActorAndName reads an index, which lags behind the table, normally by less than a
+// second. A row of an older system is not in it until [Store.Backfill] completes the
+// row; [Store.ByName] finds some of these rows before that.
 //
 // Price: 1 request, 0.5 RCU. This is the price for up to 3 activities; for
 // more, see [Store.ByName].

@@ -123,7 +123,7 @@ func (s *Store) query(name, index string, r Range) (query, error) {
 	return q, nil
 }
 
-// filter composes the Match of a query. Only one of all actors can be by actor.
+// filter composes the Match of a query. Match.Actor is only for a query of all actors.
 func (s *Store) filter(m Match, allActors bool) (filter.Filter, error) {
 	var attributes []filter.Attribute
 	if m.Kind != "" {

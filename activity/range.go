@@ -39,18 +39,19 @@ type Range struct {
 	// noticed: the walk goes on from its time.
 	Cursor string
 
-	// Next, if set, is where the walk writes the Cursor of a later walk that goes
-	// on: after the last activity that was yielded or, if ReadAtMost or an error
-	// ended the walk, after the last row that was read. It is "" after the last row,
-	// and Cursor if the first request fails. A cursor does not promise another
-	// activity: to know, walk from it with a Limit of 1.
+	// If Next is set, the walk writes to it the Cursor of a later walk that goes on:
+	// after the last activity that was yielded or, if ReadAtMost or an error ended the
+	// walk, after the last row that was read. After the last row, Next is "". If the
+	// first request fails, it is Cursor. A cursor does not promise another activity: to
+	// know, walk from it with a Limit of 1.
 	//
 	// Each loop over the walk begins at Cursor, and writes Next when it ends or is
 	// left. A walk that is refused as bad input does not write it.
 	//
 	// You may give the cursor to clients and take it back. It never determines which
 	// scope or actor is read, so even a forged one stays inside. It is not encrypted:
-	// it discloses the id and the time of that row and, for ByActor, its scope.
+	// it discloses the id and the time of the row that it points to and, for ByActor,
+	// the row's scope.
 	Next *string
 }
 

@@ -138,13 +138,13 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item, condition s
 // activities, or rows of more than 4 MB together. A set that is too old for the
 // Retention is refused with [event.ErrTooOld].
 //
-// Price: 1 request, 4 WCU. This is the price for one activity, for each KB
-// begun of its row. Several cost 5 WCU each, because a transaction doubles the
-// price of the table's row, but not that of the indexes. A duplicate, a conflict or a
-// retraction costs 1 WCU for a set of one activity, and 2 WCU for each activity of a
-// larger set; then 1 more request for each MB, and 1 RCU for each 4 KB, read all rows
-// of the event. If the SDK repeats a transaction after a lost reply, this costs 2 RCU
-// for each 4 KB of each activity.
+// Price: 1 request, 4 WCU. This is the price for one activity, for each KB begun of its
+// row. Several cost 5 WCU each, because a transaction doubles the price of the table's
+// row, but not that of the indexes. A duplicate, a conflict or a retracted activity
+// costs 1 WCU for a set of one, or 2 WCU for each activity of a larger set. RecordAll
+// then reads all rows of the event: 1 more request for each MB, and 1 RCU for each 4
+// KB. If the SDK repeats a transaction after a lost reply, this costs 2 RCU for each 4
+// KB of each activity.
 func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Outcome, error) {
 	items, err := s.encodeSet("RecordAll", activities)
 	if err != nil {

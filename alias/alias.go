@@ -50,9 +50,9 @@ type Alias struct {
 	Source        Source
 	LearnedFrom   string // who taught or corrected the phrase; "" if not known
 
-	// NamedBy is the last event that decided the name: the Put or Correct that
-	// gave the phrase this name, or a later Correct to the same name. It is zero
-	// in seeds and in rows of older systems, and then earlier than every event.
+	// NamedBy is the last event that decided the name: the Put or Correct that gave the
+	// phrase this name, or a later Correct to the same name. It is zero, and so earlier
+	// than every event, in seeds and in rows of older systems.
 	NamedBy event.Event
 
 	CreatedAt time.Time // zero if a row of an older system lacks it
@@ -81,8 +81,7 @@ type Config struct {
 	// gets up to a tenth less, so that processes that started together do not read
 	// again together. For CacheTTL after a write to a scope, this Store's reads of
 	// the scope's book are consistent, even with NoCache. Defaults to 5 minutes. A
-	// Store keeps the books of 1,000 scopes, and gives up the one that was read
-	// longest ago.
+	// Store keeps at most 1,000 books, and gives up the one that was read longest ago.
 	CacheTTL time.Duration
 
 	// NoCache keeps books out of memory: every question about a scope and every

@@ -40,13 +40,12 @@ var (
 	}
 )
 
-// Confirm counts a confirmation, once for each event. The row remembers the 8
-// latest events that were counted for its name. If one of these 8 events comes
-// again, Confirm returns Duplicate. For any other event earlier than
-// [Alias].NamedBy or than the event that forgot the phrase, the error is
-// [event.ErrSuperseded], because such an event confirmed what the phrase stood for
-// before. Otherwise, if the phrase stands for another name, the error is a
-// [*TakenError], and if it stands for nothing, the error is [ErrNotFound].
+// Confirm counts a confirmation, once for each event. The row remembers the 8 latest
+// events that were counted for its name. If one of these 8 events comes again, Confirm
+// returns Duplicate. Any other event that is earlier than [Alias].NamedBy, or than the
+// event that forgot the phrase, confirmed what the phrase stood for before: the error
+// is [event.ErrSuperseded]. Otherwise, if the phrase stands for another name, the error
+// is a [*TakenError], and if it stands for nothing, the error is [ErrNotFound].
 //
 // If the name is right, an event earlier than all 8 is not counted either, because
 // the row cannot know whether it was counted before: Confirm returns

@@ -32,11 +32,10 @@ var (
 )
 
 // Correct makes the phrase stand for the name. The phrase may be new, or it may
-// have been taught, seeded, corrected or forgotten before. Among corrections
-// the latest event wins, in any order of arrival. The phrase's confirmations
-// start again from 0. If the phrase has this name already, the confirmations
-// stay: Correct then notes the event and the actor, and marks the phrase as
-// Learned.
+// have been taught, seeded, corrected or forgotten before. Among corrections the
+// latest event wins, in any order of arrival. The phrase's confirmations start
+// again from 0, unless the phrase has this name already. Then they stay, and
+// Correct notes the event and the actor, and marks the phrase as Learned.
 //
 // If a later event has named or forgotten the phrase, or if this event has
 // forgotten it, the error is [event.ErrSuperseded]. If this event has already given

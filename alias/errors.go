@@ -31,5 +31,5 @@ func (s *Store) superseded(op string) error {
 // tooOld is the answer to a confirmation that the row may have counted and no
 // longer remembers.
 func (s *Store) tooOld(op string) error {
-	return s.wrap(op, fmt.Errorf("the phrase may have counted this confirmation before later ones: %w", event.ErrTooOld))
+	return s.wrap(op, fmt.Errorf("later confirmations are counted, and the row cannot know whether this one was counted before: %w", event.ErrTooOld))
 }

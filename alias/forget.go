@@ -30,13 +30,12 @@ var forget = expression{
 // event forgot it, the error is [event.ErrSuperseded].
 //
 // Forget answers [event.Duplicate] if this event has already forgotten the
-// phrase, or has already found that it stands for nothing. Otherwise, if the
-// phrase stands for nothing and no later event forgot it, the error is
-// [ErrNotFound]. Forget then notes its event all the same; if the phrase has no
-// item, Forget creates one. Then a Put or Correct that happened before the
-// Forget and arrives after it is refused. The item has no TTL, so from then on
-// every read of the scope's book, for instance for Match, also reads this item.
-// So forget only phrases that were known, not any text that somebody says.
+// phrase, or has already found that it stands for nothing. If the phrase was
+// never taught, or an earlier event forgot it, the error is [ErrNotFound]. Forget
+// notes its event all the same, in a new item if the phrase has none. So a Put or
+// Correct that happened before the Forget and arrives after it is refused. The
+// item has no TTL, and every read of the scope's book also reads it. So forget
+// only phrases that were known, not any text that somebody says.
 //
 // Price: 1 request, 2 WCU. One WCU is for the item and one is for its entry in
 // the index. A phrase that stands for nothing costs 1 WCU. A refusal also costs

@@ -44,8 +44,8 @@ func (s *Store) Refresh(ctx context.Context, scope string) ([]Alias, error) {
 	return slices.Clone(b.aliases), nil
 }
 
-// Resolve returns what a phrase stands for. It accepts any spelling with the
-// same normal form. To find several phrases in a text, see Match.
+// Resolve returns what a phrase stands for, and false if that is nothing. It accepts
+// any spelling with the same normal form. To find several phrases in a text, see Match.
 //
 // Price: 1 request, 0.5 RCU. Resolve costs as much as [Store.All]: 0 requests
 // if the scope's book is in memory, also for a phrase that is not in the book.
@@ -62,8 +62,8 @@ func (s *Store) Resolve(ctx context.Context, scope, phrase string) (Alias, bool,
 	return a, ok, nil
 }
 
-// Get returns what a phrase stands for, without the cache: it reads the phrase's
-// item consistently.
+// Get returns what a phrase stands for, and false if that is nothing. It reads the
+// phrase's item consistently, without the cache.
 //
 // Price: 1 request, 1 RCU.
 func (s *Store) Get(ctx context.Context, scope, phrase string) (Alias, bool, error) {

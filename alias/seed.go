@@ -18,18 +18,17 @@ const seedsAtOnce = 8
 // sow writes a seed if its phrase never had an item, not even as a forgotten one.
 var sow = expression{naming + "#confirmations = :zero", "attribute_not_exists(#pk)"}
 
-// Seed adds to the scope's book those phrases of the application's own
-// vocabulary that the book lacks. seeds maps each phrase to its name. Seed does
-// not change phrases that were learned, corrected or forgotten. It returns the
-// number of phrases that it wrote, without a phrase that it found after the reply
-// to its write was lost. Many processes may call Seed at once, each of them at
-// every start.
+// Seed adds to the scope's book those phrases of the application's own vocabulary that
+// the book lacks. seeds maps each phrase to its name. Seed does not change phrases that
+// were learned, corrected or forgotten. It returns how many phrases it wrote. A phrase
+// that it found after the reply to its write was lost does not count. Many processes
+// may call Seed at once, each of them at every start.
 //
 // If some phrases fail, Seed goes on with the others. At its end it returns an
-// [*event.LeftoverError] that names each phrase that failed, as the caller spelled
-// it. The reason may be bad input, two spellings of one phrase with two names, or
-// throttling. All other phrases are in the book. Another call writes only the
-// leftovers.
+// [*event.LeftoverError] that names each phrase that failed, as the caller spelled it.
+// The reason may be bad input, two spellings of one phrase with two names, or
+// throttling. All other phrases are in the book, or stay forgotten. Another call writes
+// only the leftovers.
 //
 // Price: 2 requests, 0.5 RCU, 2 WCU. This is for one new phrase. Seed reads the
 // book, as [Store.All] does. Then it writes the phrases that the book lacks, 8

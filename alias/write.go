@@ -52,7 +52,7 @@ func (s *Store) write(ctx context.Context, op string, p place, fits func(row) (e
 		}
 	}
 
-	return 0, s.wrap(op, errors.New("the row kept changing"))
+	return 0, s.wrap(op, errors.New("the row kept changing, because other writers won all tries: call again"))
 }
 
 // update changes an item, and drops the cached book of its scope even if it

@@ -38,8 +38,9 @@
 //
 // # Guarantees
 //
-//   - While its row exists, an event counts once, even if it is observed many
-//     times, if several callers observe it at once, or if replies are lost.
+//   - An event counts once while the row of its average exists, even if it is
+//     observed many times, if several callers observe it at once, or if replies
+//     are lost.
 //   - No update is lost. A write takes effect only on the row from which it was
 //     computed. If another writer was faster, DynamoDB refuses the write, and
 //     the package computes it again from the changed row. The same holds if the
@@ -52,11 +53,10 @@
 //   - An average always lies between the least and the greatest value.
 //
 // The average depends on the order of the values. Values count in the order in
-// which they arrive, which may differ from the order of their events. Values
-// that arrive at the same time count one after the other, in any order, and
-// each event counts once. If an older system has counted an event, the event
-// counts again here, because rows of the older system do not say which events
-// they have counted.
+// which they arrive, which may differ from the order of their events. Values that
+// arrive at the same time count one after the other, in any order. If an older
+// system has counted an event, the event counts again here, because rows of the
+// older system do not say which events they have counted.
 //
 // Stop the older system before this package updates its rows. The writers of
 // the older system replace the whole row. Then recent is lost, and a
@@ -80,10 +80,9 @@
 //
 // A row has some 610 bytes in addition to its subject and metric.
 //
-// If a write meets a transaction on the row or another Region's write, the
-// package sends the write again. Each repetition costs 1 request. Observe sends a
-// write again up to 15 times in all, which includes the times when another writer
-// changed the row first.
+// If a write of Observe meets a transaction on the row or another Region's write, the
+// package sends it again. Each repetition costs 1 request. A write is sent again up to
+// 15 times in all, including lost races to other writers.
 //
 // # IAM actions
 //

@@ -47,10 +47,9 @@ type Config struct {
 	// average already contains the latest value.
 	ConsistentReads bool
 
-	// Names gives attributes and indexes other names in the table, each by its
-	// name in FORMAT.md: {"ema": "average", "sk": "metric"}.
-	// All writers of a table must use the same Names. Errors that name an
-	// attribute have its name in FORMAT.md.
+	// Names gives attributes other names in the table, each by its name in FORMAT.md:
+	// {"ema": "average", "sk": "metric"}. All writers of a table must use the same
+	// Names. Errors that name an attribute have its name in FORMAT.md.
 	Names map[string]string
 }
 

@@ -24,9 +24,8 @@ func (s *Store) Get(ctx context.Context, subject, metric string) (Average, bool,
 // All returns every average of the subject, in the order of their metrics. It
 // returns nil if the subject has no averages.
 //
-// Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB (a full
-// row has some 0.65 KB); twice that with Config.ConsistentReads, and 1 request for
-// each MB.
+// Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB, or 1 RCU
+// with Config.ConsistentReads, and take 1 request for each MB.
 func (s *Store) All(ctx context.Context, subject string) ([]Average, error) {
 	if err := check.Positional(s.checkSubject(subject)); err != nil {
 		return nil, err

@@ -28,10 +28,10 @@ type Observe struct {
 // The pauses between the tries grow to 1.3 seconds. Together they last some 5
 // seconds, and at most 10.3. Observe stops earlier if the context ends.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
-// costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
-// and 1 WCU, at most 15 times. A row above 1 KB costs 1 WCU for each KB and 1
-// RCU for each 4 KB.
+// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old, costs 1
+// request and 1 RCU. Each race lost to another writer adds 1 request and 1 WCU. From
+// the second on, each also adds a read of the row: 1 request and 1 RCU. A row above 1
+// KB costs 1 WCU for each KB and 1 RCU for each 4 KB.
 func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	if err := s.checkRow(o.Subject, o.Metric); err != nil {
 		return 0, err

@@ -25,13 +25,12 @@
 //     as a day at the date line, the week has more or fewer hours accordingly.
 //
 // All answers come from the indexes of the log, except the answer of
-// [Memory.TallyWeek]. Indexes lag behind the table, normally by less than a
-// second: an activity that was recorded a moment ago may be missing.
-// [activity.Store.OfEvent] always sees such an activity. Answers never include
-// expired activities. They include a retracted activity only if it was
-// retracted a moment ago. If an answer needs a row that cannot be read, the
-// answer is an error, unless the log's [activity.Config] has an OnUnreadable,
-// which is then called with the row.
+// [Memory.TallyWeek]. Indexes lag behind the table, normally by less than a second: an
+// activity that was recorded a moment ago may be missing. [activity.Store.OfEvent]
+// always sees such an activity. Answers never include expired activities. They include
+// a retracted activity only if it was retracted a moment ago. If an answer needs a row
+// that cannot be read, the answer is an error. If the log's [activity.Config] has an
+// OnUnreadable, it is called instead, and the row is left out.
 //
 // Answers can miss rows of an older system. [Memory.LastOf], [Memory.CountBy]
 // and [Memory.ThisWeek] miss the rows that [activity.Store.ByName] misses, such
@@ -43,7 +42,7 @@
 // # Prices
 //
 //	LastOf, LastBy     1 request, 0.5 RCU, however long the history
-//	CountBy, ThisWeek  0.5 RCU for each 4 KB of matches, 1 request for each MB
+//	CountBy, ThisWeek  0.5 RCU for each 4 KB read, 1 request for each MB
 //	TallyWeek          0.5 RCU for each 4 KB of the week, 1 request for each MB
 //
 // Names of an older system that only look like the name in question can add to

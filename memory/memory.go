@@ -59,11 +59,11 @@ func (m *Memory) Actions() schema.Actions {
 // LastOf returns the latest activity of a name in a scope, by any actor, and
 // whether such an activity exists.
 //
-// Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up
-// to 1 KB. LastOf reads on behind rows that are not an answer, and pays for each:
-// rows that have expired and are not deleted yet, rows that cannot be read, and, until
-// [activity.Store.Backfill] completes them, rows of an older system whose names only
-// look like the given name, as "dish#2" looks like "dish".
+// Price: 1 request, 0.5 RCU. This holds for a history of any length, on rows up to 1
+// KB. LastOf reads past rows that are not an answer, and pays for each: expired rows
+// that are not deleted yet, rows that cannot be read, and rows of an older system whose
+// names only look like the given name, as "dish#2" looks like "dish" (until
+// [activity.Store.Backfill] completes them).
 func (m *Memory) LastOf(ctx context.Context, scope, name string) (activity.Activity, bool, error) {
 	return m.first("LastOf", m.acts.ByName(ctx, scope, name, newest))
 }
@@ -169,12 +169,12 @@ func (m *Memory) week(of time.Time) (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// TallyWeek counts all activities of the local week of a time, separately for each actor,
-// name and kind: for a weekly summary. The week has the same bounds as in
-// [Memory.ThisWeek]. The result is sorted as [activity.Store.Tally] says.
-// TallyWeek reads the log's table with eventual consistency, so an activity that
-// was recorded a moment ago may be missing. It misses the same rows of an older
-// system as [activity.Store.InScope] with bounds.
+// TallyWeek counts all activities of the local week in which a time lies, separately
+// for each actor, name and kind: for a weekly summary. The week has the same bounds as
+// in [Memory.ThisWeek]. The result is sorted as [activity.Store.Tally] says. TallyWeek
+// reads the log's table with eventual consistency, so an activity that was recorded a
+// moment ago may be missing. It misses the same rows of an older system as
+// [activity.Store.InScope] with bounds.
 //
 // Price: 1 request, 0.5 RCU. Each 4 KB begun of the scope's rows of that week
 // costs 0.5 RCU, and each MB takes 1 request.

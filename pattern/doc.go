@@ -13,8 +13,8 @@
 //	hour, _ := habit.PeakHour()              // 19
 //
 // Days and hours are counted apart: a habit on Sundays at 19 and on workdays at 8 may have
-// the peaks Sunday and 8. Who needs both together gives each day a habit of its own, by its
-// name: "order sun".
+// the peaks Sunday and 8. If you need both together, give each day a habit of its own, by
+// its name: "order sun".
 //
 // # Items
 //
@@ -40,10 +40,10 @@
 //
 // # Guarantees
 //
-//   - While its row exists, an event counts once, even if it is observed many
-//     times, if several callers observe it at once, or if replies are lost. Its
-//     weekday and hour come from the event's own time in the store's zone,
-//     never from the time of its arrival.
+//   - An event counts once while the row of its habit exists, even if it is
+//     observed many times, if several callers observe it at once, or if replies
+//     are lost. Its weekday and hour come from the event's own time in the
+//     store's zone, never from the time of its arrival.
 //   - No update is lost. A write takes effect only on the row from which it was
 //     computed. If another writer was faster, DynamoDB refuses the write, and
 //     the package computes it again from the changed row. The same holds if the
@@ -58,7 +58,7 @@
 // counted an event, the event counts again here, because rows of the older
 // system do not say which events they have counted. Stores of different zones
 // write into the same rows: let each actor's habits be written by stores of one zone.
-// Nothing takes an event back; Erase removes all habits of an actor.
+// Nothing takes an event back; Erase removes all habits of an actor in a scope.
 //
 // Stop the older system before this package updates its rows. The writers of
 // the older system replace the whole row. Then recent is lost, and a
@@ -85,10 +85,9 @@
 // to its ids and name. The row stays below 1 KB if the ids and the name have at
 // most 150 bytes together.
 //
-// If a write meets a transaction on the row or another Region's write, the
-// package sends the write again. Each repetition costs 1 request. A write is sent
-// again up to 15 times in all, which includes the times when another writer
-// changed the row first.
+// If a write of Observe or ObserveAll meets a transaction on the row or another
+// Region's write, the package sends it again. Each repetition costs 1 request. A write
+// is sent again up to 15 times in all, including lost races to other writers.
 //
 // # IAM actions
 //

@@ -24,9 +24,8 @@ func (s *Store) Get(ctx context.Context, scope, actor, name string) (Habit, bool
 // All returns every habit of the actor in the scope, in the order of their
 // names. It returns nil if the actor has no habits there.
 //
-// Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB (a
-// full row has some 0.8 KB, and its ids and name); twice that with
-// Config.ConsistentReads, and 1 request for each MB.
+// Price: 1 request, 0.5 RCU. All rows together cost 0.5 RCU for each 4 KB, or 1 RCU
+// with Config.ConsistentReads, and take 1 request for each MB.
 func (s *Store) All(ctx context.Context, scope, actor string) ([]Habit, error) {
 	if err := check.Positional(checkActor(scope, actor)); err != nil {
 		return nil, err

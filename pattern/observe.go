@@ -28,10 +28,10 @@ type Observe struct {
 // The pauses between the tries grow to 1.3 seconds. Together they last some 5
 // seconds, and at most 10.3. Observe stops earlier if the context ends.
 //
-// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old,
-// costs 1 request and 1 RCU. Each race lost to another writer adds 1 request
-// and 1 WCU, at most 15 times. A row above 1 KB costs 1 WCU for each KB and 1
-// RCU for each 4 KB.
+// Price: 2 requests, 1 RCU, 1 WCU. A duplicate, or an event that is too old, costs 1
+// request and 1 RCU. Each race lost to another writer adds 1 request and 1 WCU. From
+// the second on, each also adds a read of the row: 1 request and 1 RCU. A row above 1
+// KB costs 1 WCU for each KB and 1 RCU for each 4 KB.
 func (s *Store) Observe(ctx context.Context, o Observe) (event.Outcome, error) {
 	if err := checkRow(o.Scope, o.Actor, o.Name); err != nil {
 		return 0, err
@@ -62,11 +62,10 @@ type ObserveAll struct {
 // replies were lost, its events may be leftovers although they are counted. So
 // call ObserveAll again with the leftovers: each event counts once.
 //
-// A row remembers its 32 latest events. ObserveAll counts no event in a write
-// that the row would forget in the same write: if the reply is lost, the
-// remembered events show that the write took effect. So one write counts up to
-// 32 events, minus the number of events in the row that are later than the
-// earliest event of the write: if 10 are later, up to 22.
+// A row remembers its 32 latest events, and one write counts only events that the row
+// still remembers after it: if the reply is lost, they show that the write took effect.
+// So one write counts up to 32 events, minus the number of events in the row that are
+// later than the earliest event of the write: if 10 are later, up to 22.
 //
 // Price: 2 requests, 1 RCU, 1 WCU. That is the price of up to 32 events. Each 32
 // more cost 1 request and 1 WCU: 200 events are 7 writes. If no event is new, the

@@ -25,10 +25,9 @@ type Config struct {
 	// changes what a habit shows.
 	ConsistentReads bool
 
-	// Names gives attributes and indexes other names in the table, each by its
-	// name in FORMAT.md: {"pk": "id", "totalCount": "n"}.
-	// All writers of a table must use the same Names. Errors that name an
-	// attribute have its name in FORMAT.md.
+	// Names gives attributes other names in the table, each by its name in FORMAT.md:
+	// {"pk": "id", "totalCount": "n"}. All writers of a table must use the same Names.
+	// Errors that name an attribute have its name in FORMAT.md.
 	Names map[string]string
 }
 
