@@ -24,9 +24,9 @@
 // # Erasure
 //
 // A person has an opaque id, which comes first in all keys; the merchant's rows have none
-// of it. So Erase finds all of a person. Three kinds of traces remain: the id and times in
-// erased rows of the ledger until they expire, events in the merchant's limit, which name
-// nobody, for a week, and what the provider has.
+// of it. So Erase finds all of a person. Three kinds of traces remain: until they expire,
+// erased rows of the ledger with the id and times; for a week, events in the merchant's
+// limit, which name nobody; and what the provider has.
 //
 // # IAM actions
 //

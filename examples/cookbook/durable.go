@@ -21,7 +21,7 @@ func Once[T any](ctx context.Context, steps *ledger.Store, execution, step strin
 
 // Again is the step's retry strategy: whether to try again after the error, and when. An
 // attempt that died holds the key until its lease and the skew budget are over. An
-// attempt before that would be refused, and there are only so many.
+// earlier attempt would be refused, and use up one of the few that a step has.
 func Again(err error) (again bool, delay time.Duration) {
 	v := verdict.Of(err)
 	return v.Kind == verdict.Retry, max(v.Wait, 5*time.Second)

@@ -16,8 +16,8 @@ import (
 )
 
 // Personal is what a service stores about its customers. A customer has an opaque id,
-// such as a random number. Names and addresses are in the customer's profile and nowhere
-// else in a key.
+// such as a random number. Names and addresses are in the customer's profile, and not
+// part of any key.
 type Personal struct {
 	Requests *ledger.Operators // keys of RequestKey
 	Days     *counter.Store    // the key is the customer's id

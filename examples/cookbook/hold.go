@@ -55,8 +55,8 @@ func (s Spending) Authorize(ctx context.Context, h Hold) (counter.Grant, error) 
 	return s.Days.Take(ctx, counter.Take{Key: h.Customer, Event: ev, Weight: h.Cents, Cap: s.Cap})
 }
 
-// Capture settles the hold to the final price, at least 1 cent. A purchase that
-// comes to nothing is voided.
+// Capture settles the hold to the final price, at least 1 cent. If a higher price has no
+// room, the Grant is Refused, and the hold stays. Void a purchase that comes to nothing.
 func (s Spending) Capture(ctx context.Context, h Hold, cents int64) (counter.Grant, error) {
 	ev, err := event.Parse(h.Event)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
-// Fees is a job that adds the day's fee to the balance of each customer once, however
+// Fees is a job that takes the day's fee from the balance of each customer once, however
 // often it is started.
 type Fees struct {
 	DB    *dynamodb.Client

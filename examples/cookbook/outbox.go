@@ -27,7 +27,7 @@ type Shop struct {
 	// of ledger.Permanent makes it a dead letter at once.
 	Send func(ctx context.Context, key, body string) error
 	// Tries is how often a message is sent at most. 1,000 outlast an outage of two hours,
-	// if SendAll is called every 10 seconds.
+	// if one process calls SendAll every 10 seconds. Each further process adds its tries.
 	Tries int64
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 )
 
-// GivenUp is a page of ten keys that an operator should see, and the cursor of the
-// next page, "" after the last. A row that cannot be read has only a Key.
+// GivenUp is a page of ten keys that an operator should see, and the cursor of the next
+// page, "" at the end. The last page may be empty. A row that cannot be read has only a Key.
 func GivenUp(ctx context.Context, ops *ledger.Operators, cursor string) (page []ledger.Record, next string, err error) {
 	f := ledger.Filter{States: []ledger.State{ledger.Failed, ledger.Refused, ledger.Claimed}, Cursor: cursor, Next: &next}
 	for r, err := range ops.List(ctx, f) {

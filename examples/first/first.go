@@ -75,7 +75,7 @@ func (c Cards) Approve(ctx context.Context, charge Charge) (Answer, error) {
 		case errors.Is(err, event.ErrTooOld):
 			return TooOld, nil
 		case err != nil:
-			return "", err // nothing is stored: the next delivery tries again
+			return "", err // no answer is stored: the next delivery tries again
 		case grant.Refunded: // before Refused, which is true then as well
 			return Refunded, nil
 		case grant.Refused():

@@ -40,7 +40,7 @@ type Bank interface {
 }
 
 const (
-	// fresh is how old a request may be for which the bank was not asked yet. Its payout
+	// fresh is the greatest age of a request for which the bank was not asked yet. Its payout
 	// counts in the day in which the request first came, and not in the present one.
 	fresh = time.Hour
 	// keyLife is how long the bank knows a key, less an hour. After it, the bank would pay
@@ -261,7 +261,7 @@ func (s *Service) keep(ctx context.Context, told Report) error {
 	}
 	ev, err := event.Parse(told.Payout)
 	if err != nil || !asked {
-		return ledger.Permanent(errors.New("payout: not one of ours, or erased"))
+		return ledger.Permanent(errors.New("payout: Payout is not one of ours, or was erased"))
 	}
 	if told.Status.Name == "returned" { // also if a later report has come: money came back
 		if err := s.endDay(ctx, ev, p); err != nil {

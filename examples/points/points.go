@@ -92,7 +92,7 @@ func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...type
 		}
 
 		if reasons := c.Reasons(); reasons != nil { // the transaction of the call before was refused
-			out, err := spend.Outcome(reasons[:len(spend.Items)]) // it had an item that was made of the same
+			out, err := spend.Outcome(reasons[:len(spend.Items)]) // its item was made of the same input
 			if _, poor := errors.AsType[*record.FloorError](err); poor {
 				return tooFew, nil, nil
 			}

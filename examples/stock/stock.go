@@ -17,7 +17,7 @@ import (
 // grows with each order. Package counter shows how to bound such a row.
 const Table = "stock"
 
-// ErrSoldOut is the answer of Reserve when no piece is left.
+// ErrSoldOut is the answer of Reserve when no piece is left, or no such article exists.
 var ErrSoldOut = errors.New("stock: sold out")
 
 // Create creates the table, with so many pieces of each article.
