@@ -13,10 +13,10 @@ import (
 )
 
 // Backfill returns the update that gives a row of an older system, as a Scan returned
-// it, its expiry: Config.Retention after the key was seen, without the grace. The bool
-// is false for a row that needs no update: this package wrote it, or it has an expiry
-// (a positive whole number of seconds, up to the year 9999). A row that does not say
-// when its key was seen, or has no room, is an error.
+// it, its expiry: Config.Retention after the key was seen. The bool is false for a row
+// that needs no update: this package wrote it, or it has an expiry (a positive whole
+// number of seconds, up to the year 9999). Backfill returns an error for a row that does
+// not say when its key was seen, or has no room for the expiry.
 //
 // The update is safe to repeat, and beside live writes: it is refused, with a
 // *types.ConditionalCheckFailedException, when the row has changed or is gone. A key
@@ -30,7 +30,7 @@ func (s *Operators) Backfill(row map[string]types.AttributeValue) (*dynamodb.Upd
 
 	seenAt, err := item.ParseTime(row, attrSeenAt)
 	if err == nil && seenAt.Unix() <= 0 {
-		err = errors.New("the row does not say when its key was seen")
+		err = errors.New("attribute seenAt does not say when the key was seen")
 	}
 
 	if err != nil {

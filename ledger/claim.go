@@ -30,7 +30,7 @@ type Claim struct {
 	Fence int64
 
 	// Attempt is how often the key was claimed, including this claim: 1 for the first,
-	// and for the first after an [Operators.Reopen]. Attempts in the package comment
+	// and for the first after an [Operators.Reopen]. The package comment (Attempts)
 	// says what does not count.
 	Attempt int64
 
@@ -146,11 +146,11 @@ const claimTries = 5
 // answer comes, Claim gives the key up again, and the attempt does not count. Giving it
 // up takes at most 1 s and needs DynamoDB to be reachable. A request of this Claim that
 // arrives later still takes the key until its lease is over, as that of a crashed
-// worker does. After any other error, such as a failed request, the claim may exist
-// until its lease is over, and the caller's own next call may get an InProgressError.
+// worker does. After a request that failed otherwise, the claim may exist until its
+// lease is over, and the caller's own next call may get an InProgressError.
 //
 // Price: 1 request, 1 WCU. A larger row, granted or refused, costs 1 WCU for each KB. A
-// row that has expired and is not deleted yet costs that twice, in 2 requests; if it
+// row that has expired and is not deleted yet costs that twice, in 2 requests. If the row
 // changes between them, Claim sends another, up to 5 in all.
 // Price (ReadFirst): 1 request, 0.5 RCU. This is the price if the read shows that the
 // key has ended with the same payload; a larger row costs 0.5 RCU for each 4 KB.

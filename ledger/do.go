@@ -19,7 +19,7 @@ type Result[T any] struct {
 	Value T
 
 	// Replayed reports whether Value or the returned error comes from the row of a key
-	// that had ended before this call could claim it. It is false with
+	// that was done or refused before this call could claim it. It is false with
 	// [ErrFingerprintMismatch].
 	Replayed bool
 }
@@ -54,8 +54,8 @@ const settleWithin = 5 * time.Second
 // If the work returns an error, even an [*event.InputError], Do gives the key up, and
 // later deliveries try again. If the error is [Permanent], or the result cannot be
 // stored ([ErrResultNotStored]), Do ends the key instead. If the outcome cannot be
-// recorded, Do returns the error of Complete or Fail, Value is what the work returned,
-// and the work may be done again.
+// recorded, Do returns the error of Complete or Fail, beside the work's own. Value is
+// what the work returned, and the work may be done again.
 //
 // The result is stored as JSON: in a replayed Value, unexported fields are zero, and
 // invalid UTF-8 is U+FFFD. Do also returns the errors of [Store.Claim], [ErrNoResult],

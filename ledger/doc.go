@@ -12,8 +12,8 @@
 // Do, for work that does not fit into one function. [Claim.Release] gives a key up
 // without counting the attempt.
 //
-// [Hold] does work while a key is held as a lock, and stores nothing. [Claim.CheckItem]
-// lets the transactions of a worker that has lost its claim fail.
+// [Hold] does work while a key is held as a lock, and stores nothing. With
+// [Claim.CheckItem], the transactions of a worker that has lost its claim fail.
 //
 // [DoTx] is Do for work that writes to DynamoDB: the work's writes and its result
 // are one transaction, and [Claim.Reasons] says which of the writes were refused.
@@ -35,8 +35,8 @@
 //
 // The table has one row for each key, and no sort key. FORMAT.md describes the row,
 // and Config.Names can give its attributes other names, for an existing table.
-// MarkSeen's rows, erased rows and an older system's rows are done and have no
-// result: [ErrNoResult]. An erased row of an older system only loses its notes.
+// For MarkSeen's rows, erased rows and an older system's rows, Do returns
+// [ErrNoResult]. Of an older system's row, Erase removes only the notes.
 //
 // # State machine
 //
@@ -64,11 +64,11 @@
 //	any but held ───Forget──▶ no row
 //
 // While a row is claimed, Renew moves its lease. Any further Claim returns an
-// [*InProgressError] until the lease has ended and then Config.MaxSkew, the
-// skew budget, has passed; after that, a Claim takes the key over. A failed key
-// can be claimed at once. In both cases, Claim returns [ErrTooManyAttempts] if
-// no attempts are left. If the row has a fingerprint, a payload with another
-// fingerprint is refused in every state ([ErrFingerprintMismatch]).
+// [*InProgressError] until the lease and the skew budget (Config.MaxSkew) are
+// over; after that, a Claim takes the key over. A failed key can be claimed at
+// once. In both cases, Claim returns [ErrTooManyAttempts] if no attempts are
+// left. If the row has a fingerprint, a payload with another fingerprint is
+// refused in every state ([ErrFingerprintMismatch]).
 //
 // An example of a crash, with a lease of 1 min and a skew budget of 10 s. t is
 // in seconds, and the first fence comes from the clock in ms:
@@ -91,7 +91,7 @@
 // [ErrLeaseLost] as its cause, as soon as the lease is no longer certain. If the
 // machine was suspended for longer than the lease, the context ends within a second
 // after the machine resumes, unless a renewal succeeds first. When the context ends,
-// the work must stop. If work is nil, they return an [*event.InputError].
+// the work must stop.
 //
 // When the work settles its claim itself, the renewals end, but the context does not.
 // If it does so in a transaction with [Claim.CompleteItem], the claim learns of that
@@ -99,10 +99,10 @@
 // context may end as if the lease were lost.
 //
 // Do and Hold record the outcome within 5 s after the work, even if the caller's
-// context has ended. If that fails, the worker crashes or the work panics, the key stays
-// blocked until the lease and the skew budget are over; then the next delivery claims
-// it, if attempts are left. A Hold needs no attempts. Work of a Hold that needs the lock
-// no longer may call [Claim.Release].
+// context has ended. If that fails, or the worker crashes, or the work panics, the key
+// stays blocked until the lease and the skew budget are over; then the next delivery
+// claims it, if attempts are left. When the work of a Hold no longer needs the lock, it
+// may call [Claim.Release].
 //
 // # Attempts
 //
@@ -115,19 +115,19 @@
 //   - The caller cancelled its context, for example because of a deploy, and the work's
 //     error wraps the context's error or cause. If the deadline passed while the work
 //     ran, the attempt counts, because the work itself may have been too slow.
-//   - The work's error, as the SDK returned it or wrapped, says that DynamoDB or another
-//     service of AWS throttled a request, by a code that the SDK knows as such (a quota,
-//     LimitExceededException, is not), or that a transaction was in the way; or it is
-//     the ErrContended of package record, pattern or ema. The event is not at fault.
-//   - [DoTx] gives up because of throttling or conflicts, or because rows are busy: no
-//     row that refused the last transaction is as it was when it refused the one before.
-//     The context may also end in the pause after that. Items of this library show the
-//     row; your own actions need ReturnValuesOnConditionCheckFailure for it.
+//   - The work's error is or wraps the SDK's error of a throttled request to a service of
+//     AWS, or of a conflict with a transaction. After a LimitExceededException, a quota,
+//     the attempt counts.
+//   - The work's error is or wraps the ErrContended of package record, pattern or ema.
+//   - [DoTx] gives up because of throttling, conflicts or busy rows, or the context ends
+//     in the pause after those. Rows are busy if no row refused the last two transactions
+//     without a change between them. Your own actions need
+//     ReturnValuesOnConditionCheckFailure for that.
 //
 // If the ledger's own table is so busy that giving the attempt back fails, too, the
 // attempt counts. For an event that never gets through, rely on the queue's own limit
-// of receives. A last holder that is still at work after its lease can give its attempt
-// back, and so free a key that has ended in ErrTooManyAttempts.
+// of receives. A holder that is still at work after its lease can give its attempt back:
+// that frees a key that has ended in ErrTooManyAttempts.
 //
 // # Transactions
 //
@@ -145,54 +145,51 @@
 // The pauses before further calls of the work grow up to 1.3 s. They end with the
 // context, and the lease is renewed in them.
 //
-// Work of DoTx that completes its claim itself, or makes a [Claim.CompleteItem] of the
-// result that it returns with actions, gets an [*event.InputError], or
-// [ErrResultDiffers] if the stored result is another, or an [event.ErrUnknownOutcome]
-// if an earlier transaction may have stored that result, too, and come late.
+// If work that returns actions has completed its claim itself, DoTx returns an
+// [*event.InputError], or [ErrResultDiffers] after a [Claim.CompleteItem] of another
+// result. If an earlier transaction, which came late, may also have stored that result,
+// DoTx returns an [event.ErrUnknownOutcome].
 //
 // A test that answers the transaction itself gives the completion the first reason,
-// and the work's actions those after it: see Answer of package dynamotest. The items
-// whose Outcome a work asks need not be those that were sent: Spending.Buy in
-// examples/cookbook makes them anew.
+// and the work's actions those after it: see Answer of package dynamotest. The work may
+// make items anew to ask for their Outcome: see Spending.Buy in examples/cookbook.
 //
 // # Events
 //
 // [Claim.Event] is for a request that has no time of its own, such as one with an
-// Idempotency-Key. If the effect has an id and a time of its own, as a provider's
-// charge has, make the event of what follows from it of those: after the ledger's
-// Retention, the same Idempotency-Key is another event. After the key expired, or
-// after [Operators.Forget], the event is another one, too: what the forgotten event
-// counted is counted again.
+// Idempotency-Key. After the key expired, or after [Operators.Forget], the event is
+// another one: what the forgotten event counted is counted again. If the effect has an
+// id and a time of its own, as a provider's charge has, make the events of what follows
+// from that id and time instead.
 //
 // Each attempt keeps the row for another Retention, so SeenAt may be long ago. If it is
 // longer ago than the Retention of a counter, the counter answers [event.ErrTooOld],
-// and an earlier attempt may have counted. If the clock that saw the key first was
-// ahead by more than [event.MaxAhead], the stores refuse the event, as an
-// [*event.InputError], until its time has come. Config.MaxSkew is never more than that.
+// and an earlier attempt may have counted. If the clock that saw the key first was ahead
+// by more than [event.MaxAhead], which no MaxSkew allows, stores refuse the event, as an
+// [*event.InputError], until it is no longer that far ahead.
 //
 // # Permanent errors
 //
 // A row stores the first 512 bytes of a [Permanent] error's text. It has 80 bytes for
 // the fence of the claim and the codes of the errors that errors.Is and errors.As still
 // find in a replay: two sentinels always fit, and so do one sentinel and an
-// [*event.InputError]. A code that does not fit is left out, and so is one that the
-// reading Store does not know.
+// [*event.InputError]. A code that does not fit is not stored. A code that the reading
+// Store does not know is ignored.
 //
 // If the stored text ends within the Reason of the InputError, the replayed Reason ends
 // there, too. If it does not have the Package and Field, the replayed InputError has the
 // whole stored text in Reason, and its Package and Field are empty.
 //
-// A Done of package verdict that is marked Permanent is Poison, unless it is
-// [event.ErrSuperseded] or [ErrNoResult].
+// An error that is a Done for package verdict becomes a Poison when it is marked
+// Permanent, unless it is [event.ErrSuperseded] or [ErrNoResult].
 //
 // # Operators
 //
 // [Operators.Reopen], [Operators.Forget] and [Store.Erase] are safe to repeat. After a
 // lost reply, the SDK sends the request again, and Reopen recognizes its own change. If
 // the key comes again before the repeated request arrives, Reopen and Forget return
-// [ErrChanged]. Erase also erases a row that has expired and is not deleted yet. If the
-// claim that the operator saw has completed or failed in the meantime, Forget deletes
-// the row nevertheless.
+// [ErrChanged]. Erase also erases a row that has expired and is not deleted yet. Forget
+// also deletes the row if the claim that the operator saw has completed or failed since.
 //
 // To be able to erase everything about a person, let the keys begin with the person's
 // opaque id, which [Filter].Prefix finds, or store the keys with the person's orders or
@@ -210,11 +207,10 @@
 //     until it expires or an operator changes it. Until then, every delivery
 //     with the same payload gets the same result or the same permanent error.
 //   - No event is lost. A call whose reply was lost recognizes its own row by
-//     the nonce, so it never takes its own event for a duplicate. There is one
-//     exception: if a key is erased after a MarkSeen whose reply was lost, the
-//     repetition of that MarkSeen answers Duplicate. After a crash, the key is
-//     free again when the lease and the skew budget are over, if attempts are
-//     left.
+//     the nonce, so it never takes its own event for a duplicate. One exception:
+//     if a key is erased after a MarkSeen whose reply was lost, the repetition
+//     of that MarkSeen answers Duplicate. After a crash, the key is free again
+//     when the lease and the skew budget are over, if attempts are left.
 //   - All attempts of a key have the same [Claim.Event].
 //   - Deletions of this package's rows by TTL do not change the answers of
 //     MarkSeen, Claim and Get, or the work that Do begins. The package itself
@@ -234,9 +230,9 @@
 //
 // # Prices
 //
-// These prices are for rows up to 1 KB, without contention. The doc of each
-// method has the details. A write to a larger row costs 1 WCU for each KB of
-// the row as it is before or after the write, whichever is larger.
+// These prices are for rows up to 1 KB, without contention. A write to a larger
+// row costs 1 WCU for each KB of the row as it is before or after the write,
+// whichever is larger.
 //
 //	MarkSeen   1 request, 1 WCU     first or duplicate
 //	Claim      1 request, 1 WCU     granted or refused; twice that when the row
@@ -281,6 +277,6 @@
 //
 // A transaction needs the rights for each action in it: UpdateItem for
 // [Claim.CompleteItem], ConditionCheckItem for [Claim.CheckItem], and PutItem for
-// [Store.MarkItem]. The transaction of
-// [DoTx] needs UpdateItem and the rights for the work's own actions.
+// [Store.MarkItem]. The transaction of [DoTx] needs UpdateItem and the rights for the
+// work's own actions.
 package ledger

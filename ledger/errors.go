@@ -16,13 +16,13 @@ var (
 	// used up its Config.MaxAttempts attempts. Its text has the reason of the last one
 	// that failed. Unless a late holder completes it, the key stays blocked until its
 	// row expires: move the event to a dead-letter queue. After a repair,
-	// [Operators.Reopen] frees a failed key, [Operators.Forget] one whose last holder
-	// crashed, and a Store with a greater MaxAttempts both.
+	// [Operators.Reopen] frees a failed key, and [Operators.Forget] one whose last
+	// holder crashed. A Store with a greater MaxAttempts can claim both.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
 	// ErrNoResult is returned by [Do] and [DoTx] for a key that is done without a
 	// result: [Store.MarkSeen] or an older system wrote its row, or [Store.Erase]
-	// removed it. Trying again cannot help: delete the queue's message.
+	// removed the result. Trying again cannot help: delete the queue's message.
 	ErrNoResult = errors.New("ledger: the key is done and has no stored result")
 
 	// ErrLeaseLost is returned by the calls and actions of a claim, [Store.Resume],
@@ -40,8 +40,8 @@ var (
 	// work ran, and its result cannot be stored, as the [*event.InputError] in the same
 	// error says. The work is done: this call also returns the result, later deliveries
 	// get only this error, and after an [Operators.Reopen] the work would be done
-	// twice. But if the work returned actions to DoTx, none were written, and the text
-	// says so. [Claim.Check] tells before the work.
+	// twice. But if the work returned actions to DoTx, none were written, as the text
+	// says, and Value is zero. [Claim.Check] tells before the work.
 	ErrResultNotStored = errors.New("ledger: the work ran, but its result cannot be stored")
 )
 
@@ -58,16 +58,16 @@ var (
 )
 
 // errGivenUp is the ErrLeaseLost of a claim that its own Fail or Release gave up.
-var errGivenUp = fmt.Errorf("%w: the holder itself gave it up", ErrLeaseLost)
+var errGivenUp = fmt.Errorf("%w: the holder itself gave the key up", ErrLeaseLost)
 
 // InProgressError is returned by [Store.Claim], [Do], [DoTx] and [Hold] while another
 // worker, or another call of this one, holds the key; by [Operators.Reopen] for a claim
 // that has not ended, even if its lease has lapsed; by [Operators.Forget] if it must
 // wait.
 type InProgressError struct {
-	// Wait is how long it takes until the key can be claimed, if its holder has
-	// crashed, or can be forgotten. A healthy holder completes earlier or renews. It
-	// suits a queue's delay. For HTTP clients, set [Request.WaitUpTo] to a few seconds,
+	// Wait is how long it takes until the key can be forgotten or, if its holder has
+	// crashed, claimed. A healthy holder completes earlier or renews. Wait suits a
+	// queue's delay. For HTTP clients, set [Request.WaitUpTo] to a few seconds,
 	// then answer with a Retry-After of a few seconds.
 	Wait time.Duration
 
@@ -83,7 +83,7 @@ func (e *InProgressError) Error() string {
 	case e.ended:
 		return fmt.Sprintf("ledger: no worker holds the key, but its last claim is too young to be forgotten: wait %v", e.Wait)
 	case e.Wait <= 0:
-		return "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left; otherwise Forget frees it"
+		return "ledger: the key is claimed, and the lease has lapsed: the next delivery takes the key over if attempts are left; otherwise Forget frees it"
 	}
 	who := "another worker"
 	if e.Holder != "" {
@@ -93,9 +93,9 @@ func (e *InProgressError) Error() string {
 }
 
 // DoneError means that the key is done. [Store.Claim], [Hold] and [Operators.Reopen]
-// return it. For a claim that was completed before, [Store.Resume] and the claim's own
-// calls and actions return it, too, but Complete and CompleteItem only if they were
-// given another result. [Do] and [DoTx] replay the result instead.
+// return it; [Do] and [DoTx] replay the result instead. For a claim that was completed
+// before, [Store.Resume] and the claim's own calls and actions return it, too; Complete
+// and CompleteItem do so only for another result.
 type DoneError struct {
 	// Record is the key's row. Its Result is nil if the key has no result.
 	Record Record
@@ -123,10 +123,9 @@ func (e *ResultError) Error() string {
 // Unwrap returns the error of encoding/json.
 func (e *ResultError) Unwrap() error { return e.cause }
 
-// ItemError is returned by [DoTx] when the condition of an action failed and calling
-// the work again did not help, or an action failed otherwise, for example by a conflict
-// that lasted. If DynamoDB refuses a transaction as a whole, DoTx returns DynamoDB's
-// error.
+// ItemError is returned by [DoTx] when an action failed: its condition, and calling the
+// work again did not help; or otherwise, for example by a conflict that lasted. If
+// DynamoDB refuses a transaction as a whole, DoTx returns DynamoDB's error.
 type ItemError struct {
 	Index int    // position, from 0, of the first action at fault in the list that the work returned last
 	Code  string // DynamoDB's reason, usually "ConditionalCheckFailed"
@@ -152,8 +151,8 @@ func (e *ItemError) Unwrap() error { return e.cause }
 
 // PermanentError is returned by [Do] and [DoTx] when the work returned a [Permanent]
 // error, a result that cannot be stored or, in DoTx, too many actions. Until the row
-// expires or an operator changes it, further calls for the key with the same payload,
-// or of the claim, return it too, except the same [Claim.Fail].
+// expires or an operator changes it, further claims of the key with the same payload
+// return it too. So do further calls of the claim, except the same [Claim.Fail].
 type PermanentError struct {
 	// Message is the text of the error, which [Permanent] cuts to 512 bytes. A replay
 	// has the same Message.
@@ -162,9 +161,9 @@ type PermanentError struct {
 	cause error // when replayed, what was kept of it; nil if nothing was
 }
 
-// Permanent marks err as an error that would come again in every further attempt. [Do]
-// and [Claim.Fail] store it as the outcome of the key, and later deliveries get it as a
-// [*PermanentError]. Permanent(nil) is nil.
+// Permanent marks err as an error that would come again in every further attempt. [Do],
+// [DoTx] and [Claim.Fail] store it as the outcome of the key, and later deliveries get
+// it as a [*PermanentError]. Permanent(nil) is nil.
 //
 // Package verdict says which errors of the work to mark. Mark a Poison: unmarked, it
 // uses up an attempt in each delivery. Leave it unmarked if a later delivery may

@@ -17,15 +17,15 @@ const unlimited = 1 << 62
 // work that must be done once, such as a nightly job by one of five workers, use [Do].
 //
 // While another worker holds the key, Hold returns an [*InProgressError]; with
-// [Request.WaitUpTo], it waits first. It counts no attempts. A lock and a result need
-// different keys: for a key that has ended, Hold returns a [*DoneError] or a
+// [Request.WaitUpTo], it waits first. Hold ignores Config.MaxAttempts. A lock and a result
+// need different keys: for a key that has ended, Hold returns a [*DoneError] or a
 // [*PermanentError], and Do counts the crashes of earlier holders as attempts.
 //
 // A worker that was stopped for longer than its lease cannot know that another has the
 // key. So put [Claim.CheckItem] into transactions, and make other writes conditional on
 // [Claim.Fence].
 //
-// If giving the key up fails, Hold returns that error, although the work was done:
+// If giving the key up fails, Hold returns that error, although the work was done. It is
 // [ErrLeaseLost] if another worker took the key over. If the work returned an error,
 // too, the error of Hold wraps both.
 //

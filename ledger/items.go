@@ -22,9 +22,9 @@ import (
 // Make the item once, and send the transaction again unchanged after an unknown outcome
 // or a TransactionConflict, which may come from a renewal.
 //
-// When the transaction is cancelled, Outcome answers event.Created, if this claim is
-// completed with this result; otherwise with Complete's errors. Inside [Do], the work
-// may simply return the transaction's error: Do finds out whether it took effect.
+// When this action cancels the transaction, Outcome answers event.Created if this claim
+// is completed with this result, and otherwise with Complete's errors. Inside [Do], the
+// work may simply return the transaction's error: Do finds out whether it took effect.
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (c *Claim) CompleteItem(result any) (*record.Action[event.Outcome], error) {
@@ -62,13 +62,13 @@ func (c *Claim) completion(result string) types.TransactWriteItem {
 //
 // A holder whose lease has lapsed may still write until somebody else claims the key.
 //
-// When the transaction is cancelled, Outcome returns [ErrLeaseLost], or a [*DoneError]
-// or a [*PermanentError] if this claim has ended. If an earlier try may have taken
-// effect, ask the other actions first. A TransactionConflict may come from a renewal:
-// send the transaction again.
+// When this action cancels the transaction, Outcome returns [ErrLeaseLost], or a
+// [*DoneError] or a [*PermanentError] if this claim has ended. If an earlier try may have
+// taken effect, ask the other actions first. A TransactionConflict may come from a
+// renewal: send the transaction again.
 //
-// A transaction has one action for each row: the check cannot stand beside the
-// [Claim.CompleteItem] of the same claim, which checks as much, or in its [DoTx].
+// A transaction has one action for each row. So the check cannot stand beside the
+// [Claim.CompleteItem] of the same claim, or in its [DoTx]; both check as much.
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (c *Claim) CheckItem() *record.Action[struct{}] {

@@ -46,9 +46,8 @@ type Config struct {
 	// concurrent use. Defaults to crypto/rand.
 	Rand io.Reader
 
-	// Names gives attributes other names in the table, each by its name in FORMAT.md,
-	// which errors also use: {"pk": "id", "expiresAt": "ttl"}. All writers of a table
-	// must use the same Names.
+	// Names gives attributes other names in the table, each by its name in FORMAT.md:
+	// {"pk": "id", "expiresAt": "ttl"}. Errors use the names of FORMAT.md.
 	Names map[string]string
 
 	// Retention is how long a key is remembered after the last write to its row, except
@@ -75,7 +74,7 @@ type Config struct {
 	MaxResult int
 
 	// Errors are the caller's sentinels, each under its code. errors.Is still finds
-	// them in a replayed permanent error. A row stores the code, so it must keep its
+	// them in a replayed permanent error. Rows store the code, so a code must keep its
 	// meaning for ever:
 	//
 	//	Errors: map[string]error{"shop.ErrSoldOut": shop.ErrSoldOut, "counter.ErrFull": counter.ErrFull}

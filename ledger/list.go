@@ -18,17 +18,17 @@ import (
 	"github.com/homeops/ddbpatterns/internal/walk"
 )
 
-// Filter selects the rows that meet every field that is set and have not expired. It
-// has no limit: leave the loop after ten records to list ten at a time, and Next goes
-// on behind them.
+// Filter selects the rows that have not expired and meet every field that is set. It
+// has no limit: to list ten at a time, leave the loop after ten records, and pass Next as
+// the next Cursor.
 type Filter struct {
 	// States are the states to list. Empty means every state. A Claimed row whose Lease
 	// is over for longer than Config.MaxSkew is stuck: its holder has crashed, or is
 	// slow.
 	States []State
 
-	// Prefix is the first parts of the keys, as [Key] returns them: of customer 17, and
-	// not of customer 170. An empty one lists all keys, so check Key's error.
+	// Prefix is the first parts of the keys, as [Key] returns them: that of customer 17
+	// does not list customer 170. An empty one lists all keys, so check Key's error.
 	Prefix string
 
 	// ReadAtMost is the most rows to read, including those that do not meet the filter.
@@ -39,11 +39,11 @@ type Filter struct {
 	// Cursor is what an earlier listing wrote to Next.
 	Cursor string
 
-	// Next, if set, is where the listing writes the Cursor of a later one when it ends
-	// or the loop is left: after the last row that was yielded or, if ReadAtMost or a
-	// failed request ended it, read; "" after the last row. (If the first request
-	// fails, it is Cursor.) Bad input does not write it. Each loop begins at Cursor. A
-	// cursor discloses a key.
+	// Next, if set, is where the listing writes the Cursor of a later one. If the loop
+	// is left, that is after the last row that was yielded. If ReadAtMost or a failed
+	// request ends the listing, it is after the last row that was read (if the first
+	// request fails, Next is Cursor). After the table's last row, Next is "". Bad input
+	// does not write it. Each loop begins at Cursor. A cursor discloses a key.
 	Next *string
 }
 

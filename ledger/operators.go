@@ -16,8 +16,8 @@ import (
 	"github.com/homeops/ddbpatterns/internal/names"
 )
 
-// OperatorsAPI has the methods of *dynamodb.Client that [Operators] call beside those
-// of [API].
+// OperatorsAPI has the methods of *dynamodb.Client that [Operators] calls in addition to
+// those of [API].
 type OperatorsAPI interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
@@ -25,14 +25,15 @@ type OperatorsAPI interface {
 
 var _ OperatorsAPI = (*dynamodb.Client)(nil)
 
-// Operators is the ledger for people. [Store.Operators] makes it.
+// Operators is a [Store] with calls for operators. [Store.Operators] makes it.
 type Operators struct {
 	*Store
 
 	api OperatorsAPI
 }
 
-// Operators returns the ledger for people. Usually the api is the Store's own client.
+// Operators returns the Store with calls for operators. Usually the api is the Store's
+// own client.
 func (s *Store) Operators(api OperatorsAPI) (*Operators, error) {
 	if err := check.NotNil(pkg, "api", api); err != nil {
 		return nil, err
@@ -56,10 +57,10 @@ const (
 // seen, from [Store.Get] or [Operators.List], or at least its Key, Nonce and Fence.
 // Reopen is safe to repeat.
 //
-// Reopen returns [ErrNotFound] if the row has expired or was deleted: the next delivery
-// does the work anyway; [ErrChanged] if the row is not the one that was seen; a
-// [*DoneError] for a key that is done; and an [*InProgressError] for one that is
-// claimed, even if the lease has lapsed: the next delivery takes it over, or
+// Reopen returns [ErrChanged] if the row is not the one that was seen, and a [*DoneError]
+// for a key that is done. It returns [ErrNotFound] if the row has expired or was deleted:
+// the next delivery does the work anyway. It returns an [*InProgressError] for a key that
+// is claimed, even if the lease has lapsed: then the next delivery takes it over, or
 // [Operators.Forget] frees it.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
@@ -122,16 +123,16 @@ const (
 	eraseOldCondition = "attribute_exists(#pk) AND attribute_not_exists(#claim)"
 )
 
-// Erase removes what is stored with a key (its result, why it failed, the fingerprint
-// of its payload, its holder's name, an older system's notes) and leaves a row like
-// that of [Store.MarkSeen], with the same expiry: until then, a redelivery is a
-// duplicate without a result. The key and its Source stay; [Operators.Forget] removes
-// the whole row. Erase is safe to repeat.
+// Erase removes what is stored with a key: its result, why it failed, the fingerprint
+// of its payload, its holder's name, an older system's notes. The row stays until it
+// expires, like one of [Store.MarkSeen]: a redelivery is a duplicate without a result.
+// The key and its Source stay; [Operators.Forget] removes the whole row. Erase is safe
+// to repeat.
 //
 // A worker that holds the key gets [ErrLeaseLost], and its result is not stored. If a
-// key is claimed for the first time meanwhile, its data may stay: erase it again. For a
-// key without a row, Erase returns [ErrNotFound]. A row that cannot be read is erased,
-// too.
+// key is claimed for the first time during Erase, its data may stay: erase it again. For
+// a key without a row, Erase returns [ErrNotFound]. Erase also erases a row that cannot
+// be read.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB. An older system's row
 // costs that twice, in 2 requests; so does a row that was first seen by a clock further
@@ -182,8 +183,8 @@ const (
 // to repeat: a missing row counts as forgotten.
 //
 // Forget returns [ErrChanged] if the row is not the one that was seen, and an
-// [*InProgressError] for a key whose claim still holds. It can return that for a claim
-// younger than twice Config.MaxSkew, because the next must have a higher fence.
+// [*InProgressError] for a key whose claim still holds. It can also return one while the
+// last claim is younger than twice Config.MaxSkew: the next fence must be higher.
 //
 // Forget only a key that is not being delivered: a Claim that is on its way may get a
 // lower fence. The worker of an erased key may still be at work: wait until the lease

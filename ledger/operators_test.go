@@ -159,7 +159,7 @@ func TestReopenAtTheEdges(t *testing.T) {
 	mustClaim(t, store, order)
 	b.clock.Add(time.Hour)
 	err := b.ops(t, store).Reopen(t.Context(), mustGet(t, store, order.Key))
-	if want := "ledger: in progress, and its lease has lapsed: the next delivery takes it over while attempts are left; otherwise Forget frees it"; !isBusy(err) || err.Error() != want {
+	if want := "ledger: the key is claimed, and the lease has lapsed: the next delivery takes the key over if attempts are left; otherwise Forget frees it"; !isBusy(err) || err.Error() != want {
 		t.Errorf("Reopen of a lapsed claim: %v, want %q", err, want)
 	}
 }

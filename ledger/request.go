@@ -21,13 +21,13 @@ type Request struct {
 	Key string
 
 	// Payload is what a redelivery repeats byte for byte: the body, or the relevant
-	// parts of it. The row stores its SHA-256, and until the key expires, or is erased
-	// or forgotten, another payload, even an empty one, is refused with
-	// [ErrFingerprintMismatch].
+	// parts of it. The row stores its SHA-256. Another payload, even an empty one, is
+	// refused with [ErrFingerprintMismatch], until the key expires or is erased or
+	// forgotten.
 	Payload []byte
 
-	// Lease replaces Config.Lease, whose bounds it has, for this claim and its
-	// renewals: longer for work that another process completes (see [Claim.Token]),
+	// Lease replaces Config.Lease for this claim and its renewals, within the same
+	// bounds: longer for work that another process completes (see [Claim.Token]),
 	// shorter for work that should be taken over soon after a crash.
 	Lease time.Duration
 
@@ -47,8 +47,8 @@ type Request struct {
 	// key seems free, and when the wait is over. The time of the requests is added. The
 	// wait ends at once when the context ends.
 	//
-	// In vain, a wait of a minute costs 36 requests, 17 RCU and 2 WCU for a row of 1
-	// KB, and one of 3.15 s 7 requests.
+	// For a row of 1 KB, a wait in vain of a minute costs 36 requests, 17 RCU and 2 WCU.
+	// One of 3.15 s costs 7 requests.
 	WaitUpTo time.Duration
 
 	// Holder says who claims the key, for people: a worker's name, at most 64 bytes.
@@ -81,7 +81,7 @@ func (s *Store) termsOf(req Request) (terms, error) {
 		return terms{}, event.BadInput(pkg, "Request.WaitUpTo", fmt.Sprintf("must not be negative, is %v", req.WaitUpTo))
 	}
 	if len(req.Holder) > maxHolder || !utf8.ValidString(req.Holder) {
-		return terms{}, event.BadInput(pkg, "Request.Holder", fmt.Sprintf("must be at most %d bytes of UTF-8, has %d", maxHolder, len(req.Holder)))
+		return terms{}, event.BadInput(pkg, "Request.Holder", fmt.Sprintf("must be valid UTF-8 of at most %d bytes, has %d bytes", maxHolder, len(req.Holder)))
 	}
 
 	t := terms{cmp.Or(req.Lease, s.cfg.Lease), cmp.Or(req.Retention, s.cfg.Retention)}

@@ -69,9 +69,9 @@ func completedWith(result string) func(row) bool {
 // [Permanent] error, Fail ends the key instead, and that error is stored and replayed.
 //
 // Fail is safe to repeat. It returns a [*DoneError] if this claim is completed, for
-// example by a transaction whose reply was lost, [ErrLeaseLost] if it is no longer
-// held, as after a Fail with another cause, and a [*PermanentError] if that cause was
-// permanent.
+// example by a transaction whose reply was lost, and [ErrLeaseLost] if it is no longer
+// held, as after a Fail with another cause. If that cause was permanent, it returns a
+// [*PermanentError].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Fail(ctx context.Context, cause error) error {

@@ -23,7 +23,7 @@ const longestToken = 4 << 10
 // [Store.Resume]: a callback at the end of a job, or the next step of a workflow. It is
 // a secret, because its bearer can take over the claim, and it discloses the key.
 //
-// Until it does, nothing renews the lease: call [Claim.Renew], or make [Request.Lease]
+// Until the Resume, nothing renews the lease: call [Claim.Renew], or make [Request.Lease]
 // long enough; the token stays valid. Make no token inside [Do], which completes the
 // claim itself.
 func (c *Claim) Token() string {

@@ -36,9 +36,9 @@ const (
 // first call. An action that was not at fault, or only throttled, has the code "None".
 //
 // For an item of this library, pass its action's reason to the Outcome of the same
-// item, or of one with the same input and places. The Item of a reason is the existing
-// row, if the action asked for it with ReturnValuesOnConditionCheckFailure, as the
-// items of this library do.
+// item, or of one made of the same input. The Item of a reason is the existing row, if
+// the action asked for it with ReturnValuesOnConditionCheckFailure, as the items of this
+// library do.
 func (c *Claim) Reasons() []types.CancellationReason {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,20 +55,20 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // tries, nothing is written, and DoTx calls the work again under the same claim, up to
 // 15 more times, with pauses of some 5 seconds together. [Claim.Reasons] says which
 // actions were refused. The work then returns other actions, a result without actions,
-// or an error. Of an item that turned out to be a duplicate, leave out also what an
-// earlier transaction has done with it. After the last refusal, or another failure of an
-// action, DoTx gives the key up and returns an [*ItemError].
+// or an error. If an item turns out to be a duplicate, leave it out, and all that an
+// earlier transaction wrote together with it. After the last refusal, or another failure
+// of an action, DoTx gives the key up and returns an [*ItemError].
 //
 // Make items of this library, such as a [Store.MarkItem], inside the work, anew in each
-// call. Keep the item in a variable that the work's next call sees, and asks for its
-// Outcome. What the work does beside its actions should be safe to repeat. Beside actions,
-// return no [Claim.CheckItem] of this claim, and do not settle it in the work: the
-// actions are not written, and DoTx returns an [*event.InputError]. The package comment
-// (Transactions) says more.
+// call. Keep the item in a variable outside the work, so that the next call can ask for
+// its Outcome. What the work does beside its actions should be safe to repeat. Work that
+// returns actions must not settle its claim or return the claim's [Claim.CheckItem]:
+// otherwise the actions are not written, and DoTx returns an [*event.InputError]. The
+// package comment (Transactions) says more.
 //
-// DoTx also returns the errors of Do. After [ErrLeaseLost], nothing was written. With
-// an error, Value is zero, unless the work itself returned the error or returned no
-// actions.
+// DoTx also returns the errors of Do. After [ErrLeaseLost], nothing was written, unless
+// an operator erased or forgot the key. With an error, Value is zero, unless the work
+// itself returned the error or returned no actions.
 //
 // Price: 2 requests, 5 WCU. This is for work with one action on an item up to 1 KB. The
 // claim costs 1 WCU; the completion and each action cost 2 WCU for each KB, and more if

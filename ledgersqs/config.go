@@ -26,24 +26,23 @@ type API interface {
 var _ API = (*sqs.Client)(nil)
 
 // Handler does the work of a message. nil means that it is done; [verdict.Of] says what
-// an error means. After an error that it does not know the message comes again when its
+// an error means. After an error that Of does not know, the message comes again when its
 // visibility ends: mark what would fail each time with [ledger.Permanent].
 type Handler func(ctx context.Context, m Message) error
 
-// Once returns a handler that does the work of a key once, by [ledger.Do]. A delivery of
-// a key that is done is done. The key must be the same in every delivery, such as the
+// Once returns a handler that does the work of a key once, by [ledger.Do]. A message whose
+// key is done counts as done. The key must be the same in every delivery, such as the
 // order's id in the body or in an attribute. The id of the message is not enough: a
 // sender that hears no reply sends the same order again, as another message. If key
-// returns an error, the work is not begun, and the error is the handler's: mark a body that
-// cannot be read with [ledger.Permanent]. The work's errors count as in Do: mark those that
-// would come again, too.
+// returns an error, the work is not begun, and the handler returns that error: mark it
+// with [ledger.Permanent] if the body cannot be read. Mark the work's errors that would
+// come again, too.
 //
-// Once does not compare bodies: an order that comes again with another address is done. Where
-// that matters, call Do with the body as Request.Payload.
+// Once does not compare bodies: an order that comes again with another address counts as
+// done. Where that matters, call Do with the body as Request.Payload.
 //
-// For a work that writes to DynamoDB in one transaction with its end, or for another
-// lease, call [ledger.DoTx] or Do in a Handler of your own, with the Request's Lease from
-// [Lease].
+// For work that writes to DynamoDB in one transaction with its result, call [ledger.DoTx]
+// in a Handler of your own, with [Lease] as the Request's Lease.
 //
 // Price: that of Do.
 func Once(store *ledger.Store, key func(Message) (string, error), work func(context.Context, Message, *ledger.Claim) error) Handler {
@@ -82,12 +81,12 @@ type Config struct {
 	// second. Defaults to 1 minute.
 	Lease time.Duration
 
-	// Log is told of each message that stays in the queue, and why, and of requests to SQS
-	// that failed; then the Message may be zero. Defaults to a warning of package slog with
-	// the message's id, and without its body.
+	// Log is told of each message that stays in the queue, and why. It is also told of each
+	// request to SQS that failed; the Message may be zero then. Defaults to a warning of
+	// package slog with the message's id, and without its body.
 	Log func(ctx context.Context, m Message, why error)
 
-	// Timeout is what a function of Lambda calls its timeout, for [Run]: how long the
+	// Timeout is for [Run] what its timeout is for a function of Lambda: how long the
 	// messages that are received together may take. At least 3 seconds. Defaults to 30
 	// seconds.
 	Timeout time.Duration
@@ -97,7 +96,7 @@ type Config struct {
 	Batch int
 
 	// Client and URL are the queue, for [Lambda]: with them, a message whose key is in
-	// progress comes again after the error's Wait, and otherwise when its visibility ends.
+	// progress comes again after the error's Wait; without them, when its visibility ends.
 	Client API
 	URL    string
 }
@@ -115,7 +114,7 @@ func (c *Config) filled(handle Handler) (own Config, err error) {
 	}
 	switch {
 	case handle == nil:
-		return bad("handler", "must not be nil")
+		return bad("handle", "must not be nil")
 	case own.Refused == nil:
 		return bad("Config.Refused", "must not be nil: deleting what is refused would lose it")
 	case own.Lease < shortest:

@@ -22,18 +22,18 @@
 //	Retry    stays, and comes again when its visibility ends, or after the Wait of a
 //	         *ledger.InProgressError
 //
-// In a FIFO queue, a message that stays keeps its group in order: the messages of the
-// group that were received with it are not begun, and stay as well. Their receives
-// count, too, so give such a queue a maxReceiveCount for all of them, or receive one at
-// a time.
+// In a FIFO queue, a message that stays keeps its group in order: later messages of the
+// group that were received with it are not begun, and stay as well. These receives
+// count, too: give such a queue a greater maxReceiveCount, or receive one message at a
+// time.
 //
 // # Time
 //
 // A message has until the function's deadline, or Config.Timeout under Run. The
 // handler's context ends 2 seconds before that, so that a failure can be written down and
-// reported. The lease of [Once] is the lesser of Config.Lease and what is left, less 1
-// second: a function that is killed does not block its key for long. A message that comes
-// when less than 2 seconds are left is not begun.
+// reported. The lease of [Once] is Config.Lease or, if that is shorter, 1 second less than
+// what is left: a function that is killed does not block its key for long. A message that
+// comes when less than 2 seconds are left is not begun.
 //
 // The queue's visibility timeout must be longer than the time of all messages that are
 // received together; AWS recommends six times the function's.
@@ -42,11 +42,11 @@
 //
 // A standard or FIFO queue with a dead-letter queue. The ledger's MaxAttempts must be above
 // the queue's maxReceiveCount, or an outage of an hour sends good orders to Config.Refused.
-// Lambda needs an event source
-// mapping with ReportBatchItemFailures; without it, a message that stays is lost. IAM:
-// sqs:ReceiveMessage, sqs:DeleteMessage and sqs:ChangeMessageVisibility for Run;
-// ChangeMessageVisibility for Lambda with Config.Client. The events of Lambda are small
-// types of this package, with the same JSON, so it does not need aws-lambda-go.
+// Lambda needs an event source mapping with ReportBatchItemFailures; without it, a message
+// that stays is lost. IAM: sqs:ReceiveMessage, sqs:DeleteMessage and
+// sqs:ChangeMessageVisibility for Run; for Lambda, what the mapping needs, and with
+// Config.Client sqs:ChangeMessageVisibility. The events of Lambda are small types of this
+// package, with the same JSON, so it does not need aws-lambda-go.
 //
 // A handler that panics is not recovered: it is a crash. The message comes again when its
 // visibility ends, and the ledger's key is free when the lease and the skew budget are over.

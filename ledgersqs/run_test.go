@@ -260,7 +260,7 @@ func TestBadInput(t *testing.T) {
 		wantBad(t, field, err)
 	}
 	good := &ledgersqs.Config{Refused: keep, Lease: time.Second, Timeout: 3 * time.Second, Batch: 10}
-	wantBad(t, "handler", ledgersqs.Run(t.Context(), newFake(), url, nil, good))
+	wantBad(t, "handle", ledgersqs.Run(t.Context(), newFake(), url, nil, good))
 	wantBad(t, "url", ledgersqs.Run(t.Context(), newFake(), "", handle, good))
 	wantBad(t, "url", ledgersqs.Run(t.Context(), nil, url, handle, good))
 	wantBad(t, "url", ledgersqs.Poll(t.Context(), nil, url, handle, good))

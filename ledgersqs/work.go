@@ -51,7 +51,7 @@ type returned struct {
 // again, and its key is done. Run returns an [*event.InputError] for bad input.
 //
 // Price: 1 request to SQS for each Batch that is received, or for 20 seconds without a
-// message, and 1 for each message that is done or delayed; and the Handler's.
+// message, and 1 for each message that is deleted or delayed; and the Handler's.
 func Run(ctx context.Context, client API, url string, handle Handler, cfg *Config) error {
 	q, err := open(client, url, handle, cfg)
 	for err == nil && ctx.Err() == nil {
@@ -120,7 +120,7 @@ func (q *queue) poll(ctx context.Context) error {
 
 // Lambda returns the function behind an event source mapping of a queue, for lambda.Start.
 // The mapping must have ReportBatchItemFailures. The function names the messages that
-// stay, and never fails as a whole. It returns an [*event.InputError] for bad input.
+// stay, and never fails as a whole. Lambda returns an [*event.InputError] for bad input.
 //
 // Price: 1 request to SQS for each message that is delayed, if there is a Config.Client;
 // and the Handler's.

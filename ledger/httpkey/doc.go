@@ -7,9 +7,9 @@
 // The handler stays an ordinary http.Handler. What it must know about keys is little:
 //
 //   - It runs at least once, as the work of [ledger.Do] does: again after a crash, a lost
-//     lease or an answer that is not stored. Make the events of what it writes from
-//     [ledger.Claim.Event] of [FromContext], and give a provider such an event as its own
-//     key. With time.Now, each attempt would charge anew.
+//     lease or an answer that is not stored. Make the events of what it writes by
+//     [ledger.Claim.Event] of [FromContext]'s claim, and give such an event to a provider
+//     as the idempotency key. With time.Now, each attempt would charge anew.
 //   - Its writes to DynamoDB can be one transaction with its answer: see [Add].
 //   - It must stop when the request's context ends.
 //
@@ -30,25 +30,26 @@
 //	the answer is too large to be kept   500 to the requests after the first; with Add,
 //	                                     to the first, too
 //
-// These answers have a body of application/problem+json, except the handler's own. The
-// key is a string of structured fields (RFC 9651), "k-1", or bare, as most clients send
-// it: both forms of 1 to 255 characters are one key. GET, HEAD, OPTIONS and TRACE pass
-// by. To make the header optional, call the handler itself for requests without it.
+// These answers have a body of application/problem+json, except the handler's own. A
+// key has 1 to 255 characters. It is a string of structured fields (RFC 9651), "k-1", or
+// bare, as most clients send it: both forms are the same key. GET, HEAD, OPTIONS and TRACE
+// pass by. To make the header optional, call the handler itself for requests without it.
 //
-// Authentication belongs before this handler. A limit before it counts each request, also
-// one that is answered from the ledger. A limit in the handler counts a request once, by
+// Authentication belongs before this handler. A rate limit before it counts each request,
+// also one that is answered from the ledger. One in the handler counts a request once, by
 // [ledger.Claim.Event], and its 429 is not stored, so the request may be sent again.
 //
-// Each 5xx, crash and panic uses up an attempt, 5 by default, and then the answer is
-// 500. Other answers that are not stored do not use up attempts, unless DynamoDB cannot be
-// written to just then: the key stays in progress until its lease is over, and the attempt
-// counts. For a provider that may be down for long, raise ledger.Config.MaxAttempts. A key
-// is forgotten after the Retention of the ledger: tell your clients.
+// Each 5xx, crash and panic uses up an attempt. After the last, the 5th by default, the
+// answer is 500. Other answers that are not stored use up no attempt, except when DynamoDB
+// cannot be written to just then: the key stays in progress until its lease is over, and
+// the attempt counts. For a provider that may be down for long, raise
+// ledger.Config.MaxAttempts. A key is forgotten after the ledger's Retention: tell your
+// clients.
 //
 // After a crash the key is in progress for the Lease and the MaxSkew of the ledger, 70 s by
-// default, and a client that obeys Retry-After asks every two seconds, for 6 requests each.
-// Where people wait for the answer, a Lease of some seconds is enough: it is renewed while
-// the handler works.
+// default. A client that obeys Retry-After asks every three seconds, for 6 requests to
+// DynamoDB each. Where people wait for the answer, a Lease of some seconds is enough: it is
+// renewed while the handler works.
 //
 // # What is stored
 //
@@ -57,7 +58,7 @@
 // key caller:HTTP:hash in the ledger, {"status":201,"header":{…},"body":"base64…"}.
 // The hash is the SHA-256 of the client's key, in hexadecimal digits: a client may make
 // its keys of personal data. Base64 makes a body a third larger, so a
-// ledger.Config.MaxResult of 16 KB stores some 11 KB. The answer to an error of the
+// ledger.Config.MaxResult of 16 KB stores almost 12 KB. The answer to an error of the
 // moment is not stored: see Config.Keep.
 //
 // The caller is the first part of the key, so that a person can be erased: list the

@@ -37,17 +37,17 @@ const (
 
 // Handler returns a handler that calls next for the first request of each
 // Idempotency-Key, stores its answer and replays it. The package's doc has the table of
-// answers, and when next is called again.
+// answers, and says when next is called again.
 //
-// The handler works on when the client hangs up, because the client will ask again, until
-// Config.Timeout ends the request's context. The context also ends when the lease is
-// lost, as that of [ledger.Do]. Next gets the whole body. It cannot stream: Flush and
-// Hijack of its http.ResponseController return http.ErrNotSupported. Headers that are not
-// stored are sent with the first answer only. The Content-Length is that of what next
-// wrote, whatever it said.
+// Next works on when the client hangs up, because the client will ask again. Its request's
+// context ends after Config.Timeout, or when the lease is lost, as that of [ledger.Do].
+// Next gets the whole body. It cannot stream: Flush and Hijack of its
+// http.ResponseController return http.ErrNotSupported. Headers that are not stored are
+// sent with the first answer only. The Content-Length is that of the body that next wrote.
 //
-// If next panics, the attempt counts, the key can be claimed at once, what was added is not
-// written, and Handler panics with the same value. A status that net/http refuses panics too.
+// If next panics, the attempt counts, the key can be claimed at once, writes of [Add] are
+// not written, and Handler panics with the same value. A status that net/http refuses
+// panics, too.
 //
 // Price: 2 requests, 2 WCU. That is the price of [ledger.Do]. A replay is 1 request and 1
 // WCU for each KB of the stored row. A request that waits for 1 s in vain sends 6 requests.
@@ -113,7 +113,9 @@ func (k *Keys) request(w http.ResponseWriter, r *http.Request) (req ledger.Reque
 type unkeptError struct{ answer }
 
 // Error is stored with the attempt.
-func (e *unkeptError) Error() string { return fmt.Sprintf("the handler answered %d", e.Status) }
+func (e *unkeptError) Error() string {
+	return fmt.Sprintf("httpkey: the handler answered %d", e.Status)
+}
 
 // work calls the handler. It has a goroutine of its own, so that it can be given up.
 func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *http.Request, body []byte, withdraw context.CancelCauseFunc) (answer, []types.TransactWriteItem, error) {
@@ -282,10 +284,10 @@ func (r *recorder) take() (answer, []types.TransactWriteItem) {
 // place is where a context carries the recorder.
 type place struct{}
 
-// FromContext returns the claim of the request's key, for [ledger.Claim.Event],
-// the Fence, and the Reasons of writes that were refused (see [Add]); false if
-// the request did not come through [Keys.Handler], as a GET does not. The handler must
-// not complete the claim.
+// FromContext returns the claim of the request's key, for [ledger.Claim.Event], the
+// Fence, and the Reasons of writes that were refused (see [Add]). It returns false for a
+// request that did not come through [Keys.Handler] or passed by, as a GET does. The
+// handler must not complete the claim.
 //
 // Price: 0 requests.
 func FromContext(ctx context.Context) (*ledger.Claim, bool) {
@@ -296,16 +298,17 @@ func FromContext(ctx context.Context) (*ledger.Claim, bool) {
 }
 
 // Add joins writes to the transaction that stores the handler's answer: all take effect,
-// or nothing does. They are not written if the answer is not stored (Config.Keep). If
-// the condition of a write fails, the handler is called again, up to 15 times, with a new
-// ResponseWriter and nothing added; [ledger.Claim.Reasons] has a reason for each write,
-// in the order in which they were added; give each to the Outcome of an item that is made
-// anew, of the same input. So what the handler does besides must be safe to repeat. An
+// or nothing does. They are not written if the answer is not stored (Config.Keep). An
 // answer that is too large to be stored ends the key without the writes: see
 // [ledger.DoTx].
 //
-// Add returns an [*event.InputError] if the context is not that of a handler's request
-// at work.
+// If the condition of a write fails, the handler is called again, up to 15 times, with a
+// new ResponseWriter and nothing added. So what else it does must be safe to repeat.
+// [ledger.Claim.Reasons] has a reason for each write, in the order in which they were
+// added: give each to the Outcome of an item that is made anew, of the same input.
+//
+// Add returns an [*event.InputError] if the context is not that of a request on which a
+// handler is at work.
 //
 // Price: 0 requests. The transaction costs what [Keys.Handler] says.
 func Add(ctx context.Context, items ...types.TransactWriteItem) error {
