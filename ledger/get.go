@@ -12,8 +12,8 @@ import (
 )
 
 // Get returns the state of a key, and false if the key is unknown or has expired. The
-// read is consistent. Get is for people and monitors: only [Store.Claim] decides what a
-// worker may do.
+// read is consistent. Get is for people, for monitors and to look for a mark of
+// [Store.MarkSeen]. Whether a worker may work only [Store.Claim] decides.
 //
 // Price: 1 request, 1 RCU. A larger row costs 1 RCU for each 4 KB.
 func (s *Store) Get(ctx context.Context, key string) (Record, bool, error) {

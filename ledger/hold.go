@@ -13,8 +13,9 @@ const unlimited = 1 << 62
 
 // Hold does the work while this worker, and no other, holds the key: the key is a lock.
 // Hold claims the key, renews the lease while the work runs, gives the key up and
-// returns the work's error. Nothing is stored: the next Hold does its work again. For
-// work that must be done once, such as a nightly job by one of five workers, use [Do].
+// returns the work's error. If the lease is lost, the work's context ends. Nothing is
+// stored: the next Hold does its work again. For work that must be done once, such as a
+// nightly job by one of five workers, use [Do] or [DoTx].
 //
 // While another worker holds the key, Hold returns an [*InProgressError]; with
 // [Request.WaitUpTo], it waits first. Hold ignores Config.MaxAttempts. A lock and a result

@@ -26,6 +26,8 @@ const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 // the key, the error is [event.ErrUnknownOutcome]. After any other error, the key is
 // not marked.
 //
+// It sends a PutItem, which a fault in a test must name.
+//
 // Price: 1 request, 1 WCU. A larger row, because its key is long or because it was
 // there before, costs 1 WCU for each KB.
 func (s *Store) MarkSeen(ctx context.Context, key string) (event.Outcome, error) {

@@ -111,16 +111,17 @@ func TestDoTxWhoseActionsFail(t *testing.T) {
 		index    int   // of the action at fault; -1 is the completion's own
 		calls    int
 		attempts int64
+		told     bool // whether the work's last call has Reasons
 	}{
-		{cancelledBy("None", "None", "ItemCollectionSizeLimitExceeded"), 1, 1, 1},
-		{cancelledBy("None", "ConditionalCheckFailed", "ValidationError"), 0, 1, 1},
-		{cancelledBy("None", "ConditionalCheckFailed", "ThrottlingError"), 0, 16, 1},
-		{cancelledBy("None", "ConditionalCheckFailed", "TransactionConflict"), 0, 1, 0},
-		{cancelledBy("None", "ThrottlingError", "None"), 0, 16, 0},
-		{cancelledBy("ProvisionedThroughputExceeded", "None", "None"), -1, 1, 0},
-		{cancelledBy("TransactionConflict", "None", "None"), -1, 1, 0},
-		{cancelledBy("None", "None", "None"), -1, 1, 1},
-		{&types.RequestLimitExceeded{}, -1, 1, 0},
+		{cancelledBy("None", "None", "ItemCollectionSizeLimitExceeded"), 1, 1, 1, false},
+		{cancelledBy("None", "ConditionalCheckFailed", "ValidationError"), 0, 1, 1, false},
+		{cancelledBy("None", "ConditionalCheckFailed", "ThrottlingError"), 0, 16, 1, true},
+		{cancelledBy("None", "ConditionalCheckFailed", "TransactionConflict"), 0, 1, 0, false},
+		{cancelledBy("None", "ThrottlingError", "None"), 0, 16, 0, false},
+		{cancelledBy("ProvisionedThroughputExceeded", "None", "None"), -1, 1, 0, false},
+		{cancelledBy("TransactionConflict", "None", "None"), -1, 1, 0, false},
+		{cancelledBy("None", "None", "None"), -1, 1, 1, false},
+		{&types.RequestLimitExceeded{}, -1, 1, 0, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newOwnBench(t)
@@ -128,17 +129,18 @@ func TestDoTxWhoseActionsFail(t *testing.T) {
 			w.pass = func(context.Context, *dynamodb.TransactWriteItemsInput, transactions) (*dynamodb.TransactWriteItemsOutput, error) {
 				return nil, tc.err
 			}
-			calls := 0
-			_, err := ledger.DoTx(t.Context(), store, order, func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+			calls, told := 0, false
+			_, err := ledger.DoTx(t.Context(), store, order, func(_ context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
 				calls++
+				told = c.Reasons() != nil
 				return "1", []types.TransactWriteItem{b.add("effect"), b.add("other")}, nil
 			})
 			var refused *ledger.ItemError
 			if err == nil || errors.As(err, &refused) != (tc.index >= 0) || refused != nil && refused.Index != tc.index {
 				t.Errorf("%v: %v (%+v)", tc.err, err, refused)
 			}
-			if r := mustGet(t, store, order.Key); calls != tc.calls || r.State != ledger.Failed || r.Attempts != tc.attempts {
-				t.Errorf("%v: %d calls, then %s, %d attempts", tc.err, calls, r.State, r.Attempts)
+			if r := mustGet(t, store, order.Key); calls != tc.calls || r.State != ledger.Failed || r.Attempts != tc.attempts || told != tc.told {
+				t.Errorf("%v: %d calls, then %s, %d attempts; the work was told: %v", tc.err, calls, r.State, r.Attempts, told)
 			}
 		})
 	}

@@ -32,8 +32,9 @@ const (
 )
 
 // Reasons returns why the last transaction of [DoTx] under this claim was refused: one
-// reason for each action that the work returned, in their order; nil in the work's
-// first call. An action that was not at fault, or only throttled, has the code "None".
+// reason for each action that the work returned, in their order. It is nil if no condition
+// failed: in the work's first call, and after actions were only throttled. An action that
+// was not at fault has the code "None".
 //
 // For an item of this library, pass its action's reason to the Outcome of the same
 // item, or of one made of the same input. The Item of a reason is the existing row, if
@@ -250,6 +251,9 @@ func (c *Claim) refusal(reasons []types.CancellationReason, cause error) error {
 		return c.store.wrap("DoTx", cause)
 	}
 
+	if !slices.ContainsFunc(shown, ddb.ConditionFailed) {
+		shown = nil // throttled alone: a work with one condition takes any Reasons for its refusal
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first.contended = first.repeatable && !stays(shown, c.reasons)

@@ -100,7 +100,10 @@ func (s Spending) Buy(ctx context.Context, seen *ledger.Store, log *activity.Sto
 		if reasons := c.Reasons(); reasons != nil { // one for each action of the last call
 			if !held {
 				grant, err := take.Outcome(reasons[0])
-				if err != nil || grant.Refused() {
+				switch {
+				case err == nil && grant.Refunded:
+					return "voided", nil, nil
+				case err != nil || grant.Refused():
 					return "over the limit", nil, final(err)
 				}
 				held, reasons = grant.OK, reasons[1:]

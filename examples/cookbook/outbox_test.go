@@ -234,6 +234,20 @@ func TestAnOrderThatComesLate(t *testing.T) {
 	})
 }
 
+// An order whose transaction was throttled is stored by the next one.
+func TestAnOrderThatIsThrottled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMarket(t)
+		throttled := `{"__type": "TransactionCanceledException", "CancellationReasons": [{"Code": "None"}, {"Code": "ThrottlingError"}, {"Code": "None"}]}`
+		m.db.Inject(dynamotest.Fault{Do: dynamotest.Answer(400, throttled), Op: "TransactWriteItems", Times: 6})
+		if err := m.Place(t.Context(), "1001", "lamp"); err != nil {
+			t.Fatal(err)
+		}
+		m.want(t, oneOrder, nothing, oneMessage)
+	})
+}
+
 func TestAnOrderCostsWhatThePageSays(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)

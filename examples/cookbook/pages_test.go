@@ -50,6 +50,14 @@ func TestBuy(t *testing.T) {
 		}
 	}
 	wantUsed(t, s, 1000)
+	voided := cookbook.Purchase{Order: "voided", Customer: "bo", PlacedAt: placed, Cents: 50}
+	h, err := voided.Hold()
+	if err := errors.Join(err, s.Void(t.Context(), h)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Buy(t.Context(), keys(t, db, "seen-voided").Store, log, voided); got != "voided" || err != nil {
+		t.Errorf("a purchase that was voided before: %q, %v", got, err)
+	}
 	for cursor, pages := "", 2; pages > 0; pages-- {
 		page, next, err := cookbook.Latest(t.Context(), log, "shop", cursor)
 		if len(page) != 10 || (next == "") != (pages == 1) || err != nil {
