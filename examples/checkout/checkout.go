@@ -71,6 +71,10 @@ var ErrDeclined = errors.New("checkout: declined")
 // Limits are how much may be charged a day, in cents.
 type Limits struct{ Customer, Merchant int64 }
 
+// fresh is how old a request may be that has taken nothing yet: what it takes counts in the
+// day in which the request first came, and not in the present one.
+const fresh = time.Hour
+
 // Clock and nonces of the stores; the zero value is the library's defaults.
 type stores struct {
 	ledger  ledger.Config
@@ -88,6 +92,7 @@ type Service struct {
 	answers *ledger.Store
 	used    *counter.Store
 	charges *record.Rows[Charge]
+	now     func() time.Time
 }
 
 // Charge is a charge that the provider made. It does not change: what it holds of the
@@ -107,7 +112,10 @@ func New(db *dynamodb.Client, zone tzclock.Zone, p Provider, l Limits) (*Service
 }
 
 func newService(db *dynamodb.Client, zone tzclock.Zone, p Provider, l Limits, cfg stores) (s *Service, err error) {
-	s = &Service{Provider: p, Limits: l, Patience: 10 * time.Second, db: db}
+	s = &Service{Provider: p, Limits: l, Patience: 10 * time.Second, db: db, now: cfg.ledger.Now}
+	if s.now == nil {
+		s.now = time.Now
+	}
 	if s.answers, err = ledger.New(db, "answers", &cfg.ledger); err != nil {
 		return nil, err
 	}
@@ -190,9 +198,13 @@ func (s *Service) charge(ctx context.Context, in request) reply {
 	if err != nil {
 		return again
 	}
+	limits, old := s.Limits, s.now().Sub(ev.Time()) > fresh
+	if old {
+		limits = Limits{} // which grant nothing new; an attempt that took before has what it took
+	}
 	takes := []counter.TakeOf{
-		{Store: s.used, Take: counter.Take{Key: customer(in.person), Event: ev, Weight: in.Cents, Cap: s.Limits.Customer}},
-		{Store: s.used, Take: counter.Take{Key: merchant(in.Merchant), Event: ev, Weight: in.Cents, Cap: s.Limits.Merchant}},
+		{Store: s.used, Take: counter.Take{Key: customer(in.person), Event: ev, Weight: in.Cents, Cap: limits.Customer}},
+		{Store: s.used, Take: counter.Take{Key: merchant(in.Merchant), Event: ev, Weight: in.Cents, Cap: limits.Merchant}},
 	}
 	grants, err := counter.TakeAll(ctx, takes...)
 	_, bad := errors.AsType[*event.InputError](err)
@@ -205,6 +217,8 @@ func (s *Service) charge(ctx context.Context, in request) reply {
 		return reply{http.StatusBadRequest, "malformed", ""}
 	case err != nil:
 		return again
+	case slices.ContainsFunc(grants, counter.Grant.Refused) && old:
+		return reply{http.StatusGone, "too old, and not charged: send it with another key", ""}
 	case slices.ContainsFunc(grants, counter.Grant.Refused): // and nothing was taken
 		return reply{http.StatusPaymentRequired, "the daily limit is reached", ""}
 	}

@@ -197,6 +197,27 @@ func TestTheProviderDoesNotAnswer(t *testing.T) {
 	})
 }
 
+// A request of yesterday that has taken nothing is not charged today, and another one, whose
+// answer is unknown, hears what the provider did.
+func TestTheNextDay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t)
+		c.db.Inject(dynamotest.Fault{Do: dynamotest.LoseRequest, Op: "TransactWriteItems", Times: -1})
+		c.want(t, "k-1", "/charges", charge("visa", 600), http.StatusServiceUnavailable)
+		c.db.Heal()
+		c.provider.err = errors.New("timeout")
+		c.want(t, "k-2", "/charges", charge("visa", 300), http.StatusGatewayTimeout)
+		c.provider.err = nil
+		time.Sleep(24 * time.Hour)
+		for range 2 {
+			c.want(t, "k-1", "/charges", charge("visa", 600), http.StatusGone)
+			c.want(t, "k-2", "/charges", charge("visa", 300), http.StatusCreated)
+			c.used(t, 0, 0, 300)
+		}
+	})
+}
+
 // After Erase, a person is found nowhere but in keys of the ledger, without what was
 // stored there, and after the Retention not even there.
 func TestErase(t *testing.T) {
