@@ -40,8 +40,9 @@
 //
 // # What it needs
 //
-// A standard or FIFO queue with a dead-letter queue. The ledger's MaxAttempts must be above
-// the queue's maxReceiveCount, or an outage of an hour sends good orders to Config.Refused.
+// A standard or FIFO queue with a dead-letter queue. The ledger counts the attempts of a key,
+// and SQS the receives of a message: MaxAttempts must be above maxReceiveCount times the
+// messages of a key, or an outage of an hour sends good orders to Config.Refused.
 // Lambda needs an event source mapping with ReportBatchItemFailures; without it, a message
 // that stays is lost. IAM: sqs:ReceiveMessage, sqs:DeleteMessage and
 // sqs:ChangeMessageVisibility for Run; for Lambda, what the mapping needs, and with

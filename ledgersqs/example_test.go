@@ -15,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/ledgersqs"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 )
 
@@ -45,14 +46,17 @@ func check(err error) {
 	}
 }
 
-// keep returns what keeps for people, once for each message, what can never be done.
+// keep returns what keeps for people, once for each order, what can never be done. The
+// customer's rows are erased by record.Rows.Erase of the partition.
 func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) error {
 	db := refusedTable(ctx)
 	return func(ctx context.Context, m ledgersqs.Message, why error) error {
-		text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String("refused"), ConditionExpression: aws.String("attribute_not_exists(id)"),
-			Item: map[string]types.AttributeValue{"id": text(m.ID), "body": text(m.Body), "why": text(why.Error())},
+			TableName: aws.String("refused"), ConditionExpression: aws.String("attribute_not_exists(pk)"),
+			Item: record.Item{
+				"pk": record.Text(record.Key(m.Attributes["customer"].String, "KEPT")), "sk": record.Text(m.Attributes["order"].String),
+				"body": record.Text(m.Body), "why": record.Text(why.Error()),
+			},
 		})
 		if _, kept := errors.AsType[*types.ConditionalCheckFailedException](err); kept {
 			return nil // an earlier delivery kept it
@@ -66,7 +70,7 @@ func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) e
 
 func refusedTable(ctx context.Context) *dynamodb.Client {
 	db := dynamotest.NewServer(nil).Client()
-	check(schema.Create(ctx, db, schema.Table{Name: "refused", Key: schema.Key{Partition: schema.String("id")}}))
+	check(schema.Create(ctx, db, schema.Table{Name: "refused", Key: schema.Key{Partition: schema.String("pk"), Sort: schema.String("sk")}}))
 	return db
 }
 

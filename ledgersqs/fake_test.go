@@ -24,6 +24,7 @@ type fake struct {
 	maxReceives int
 	fifo        bool
 	fails       func(op string, nth int) (request, reply bool) // which is lost
+	attributes  func(body string) map[string]string            // of a message
 
 	mu      sync.Mutex
 	entries []*entry
@@ -44,11 +45,12 @@ type entry struct {
 var errLost = errors.New("connection reset")
 
 func newFake() *fake {
-	return &fake{visibility: 30 * time.Second, maxReceives: 5, asked: map[string]int{}}
+	f := &fake{visibility: 30 * time.Second, maxReceives: 5, asked: map[string]int{}}
+	f.attributes = func(body string) map[string]string { return map[string]string{"order": body, "customer": "ann"} }
+	return f
 }
 
-// send sends a message for each body, which is also its attribute "order"; "a-1" is of the
-// group a.
+// send sends a message for each body; "a-1" is of the group a.
 func (f *fake) send(bodies ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,11 +116,19 @@ func (f *fake) take(most int) (batch []types.Message) {
 		}
 		batch = append(batch, types.Message{
 			MessageId: aws.String(e.id), Body: aws.String(e.body), ReceiptHandle: aws.String(e.receipt), Attributes: system,
-			MessageAttributes: map[string]types.MessageAttributeValue{"order": {StringValue: aws.String(e.body), DataType: aws.String("String")}},
+			MessageAttributes: typed(f.attributes(e.body)),
 		})
 		return false
 	})
 	return batch
+}
+
+func typed(attributes map[string]string) map[string]types.MessageAttributeValue {
+	all := map[string]types.MessageAttributeValue{}
+	for name, text := range attributes {
+		all[name] = types.MessageAttributeValue{StringValue: aws.String(text), DataType: aws.String("String")}
+	}
+	return all
 }
 
 func (f *fake) DeleteMessage(_ context.Context, in *sqs.DeleteMessageInput, _ ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error) {

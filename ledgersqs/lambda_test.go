@@ -14,8 +14,8 @@ import (
 	"github.com/homeops/ddbpatterns/ledgersqs"
 )
 
-// record is a message of a FIFO queue, as Lambda writes it.
-const record = `{"messageId":"id of BODY","receiptHandle":"BODY/1","body":"BODY","md5OfBody":"0","eventSource":"aws:sqs","awsRegion":"eu-north-1",
+// fifo is a message of a FIFO queue, as Lambda writes it.
+const fifo = `{"messageId":"id of BODY","receiptHandle":"BODY/1","body":"BODY","md5OfBody":"0","eventSource":"aws:sqs","awsRegion":"eu-north-1",
 	"eventSourceARN":"arn:aws:sqs:eu-north-1:1:orders.fifo",
 	"attributes":{"ApproximateReceiveCount":"2","SentTimestamp":"1795329006731","MessageGroupId":"GROUP","SequenceNumber":"18849496460467696128"},
 	"messageAttributes":{"order":{"stringValue":"BODY","stringListValues":[],"binaryListValues":[],"dataType":"String"},
@@ -25,7 +25,7 @@ func eventOf(t *testing.T, bodies ...string) (in ledgersqs.Event) {
 	t.Helper()
 	var records []string
 	for _, body := range bodies {
-		records = append(records, strings.NewReplacer("BODY", body, "GROUP", body[:1]).Replace(record))
+		records = append(records, strings.NewReplacer("BODY", body, "GROUP", body[:1]).Replace(fifo))
 	}
 	if err := json.Unmarshal([]byte(`{"Records":[`+strings.Join(records, ",")+`]}`), &in); err != nil {
 		t.Fatal(err)
