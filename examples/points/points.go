@@ -6,6 +6,7 @@
 // # IAM actions
 //
 //   - The service, on the table: GetItem, PutItem, UpdateItem
+//   - Operators (Erase), on the table: BatchWriteItem, Query
 package points
 
 import (
@@ -20,6 +21,7 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // Retention is how long after it happened an event may be delivered.
@@ -47,7 +49,11 @@ func (s Store) Table() schema.Table { return s.rows.Table() }
 // SpendItem add, which needs no read.
 func (s Store) Actions() schema.Actions {
 	adds := schema.Grants{"": {"PutItem", "UpdateItem"}}
-	return schema.Actions{Calls: map[string]schema.Grants{"Earn": adds, "SpendItem": adds, "Of": s.rows.Actions().Calls["Get"]}}
+	rows := s.rows.Actions()
+	return schema.Actions{
+		Calls:     map[string]schema.Grants{"Earn": adds, "SpendItem": adds, "Of": rows.Calls["Get"]},
+		Operators: rows.Operators,
+	}
 }
 
 // Earn adds an order's points, once for its event.
@@ -84,11 +90,8 @@ const (
 func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...types.TransactWriteItem) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
 	return func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
 		spend, err := s.SpendItem(ctx, customer, purchase, n)
-		if errors.Is(err, event.ErrTooOld) {
-			return "", nil, ledger.Permanent(err) // the answer to each delivery
-		}
 		if err != nil {
-			return "", nil, err
+			return "", nil, forGood(err)
 		}
 
 		if reasons := c.Reasons(); reasons != nil { // the transaction of the call before was refused
@@ -97,7 +100,7 @@ func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...type
 				return tooFew, nil, nil
 			}
 			if err != nil {
-				return "", nil, err
+				return "", nil, forGood(err)
 			}
 			if out == event.Duplicate { // the goods went with the points then
 				return bought, nil, nil
@@ -107,17 +110,33 @@ func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...type
 	}
 }
 
+// forGood marks an error that each delivery would get: an event that is too old, or one that
+// spent another amount before.
+func forGood(err error) error {
+	if verdict.Of(err).Kind == verdict.Poison {
+		return ledger.Permanent(err)
+	}
+	return err
+}
+
 func change(method, customer string, ev event.Event, n int64) record.Apply {
 	return record.Apply{
-		Method: method, Partition: record.Key("POINTS", customer), Sort: "points", Event: ev,
+		Method: method, Partition: record.Key(customer, "POINTS"), Sort: "points", Event: ev,
 		Add: map[string]int64{"points": n},
 	}
+}
+
+// Erase erases a customer's points. Call it until it returns 0.
+//
+// Price: 4 requests, 2 RCU, 2 WCU. That is for the points of one order.
+func (s Store) Erase(ctx context.Context, customer string) (int, error) {
+	return s.rows.Erase(ctx, record.Key(customer, "POINTS"))
 }
 
 // Of returns a customer's points.
 //
 // Price: 1 request, 0.5 RCU.
 func (s Store) Of(ctx context.Context, customer string) (int64, error) {
-	n, _, err := s.rows.Get(ctx, record.Key("POINTS", customer), "points")
+	n, _, err := s.rows.Get(ctx, record.Key(customer, "POINTS"), "points")
 	return n, err
 }

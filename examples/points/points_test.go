@@ -142,15 +142,24 @@ func TestAPurchase(t *testing.T) {
 	s.wantLamps(t, int64(len(troubles))+1)
 }
 
-// A purchase that is delivered after the Retention gets the same answer each time.
-func TestAnOldPurchase(t *testing.T) {
+// A purchase that is delivered after the Retention gets the same answer each time, and so
+// does one that has spent another amount before.
+func TestAPurchaseThatCannotBe(t *testing.T) {
 	s := open(t)
-	old := ordered(t, int(points.Retention/time.Minute)+1)
+	s.earn(t, ordered(t, 1), 9, event.Created)
+	old, other := ordered(t, int(points.Retention/time.Minute)+1), ordered(t, 2)
+	if _, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: "first"}, s.buy(other, 2)); err != nil {
+		t.Fatal(err)
+	}
 	for n := range 7 { // more than the ledger's MaxAttempts
-		if _, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: "old"}, s.buy(old, 1)); !errors.Is(err, event.ErrTooOld) {
-			t.Errorf("delivery %d: %v", n, err)
+		for key, purchase := range map[string]event.Event{"old": old, "other": other} {
+			_, err := ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: key}, s.buy(purchase, 1))
+			if _, never := errors.AsType[*ledger.PermanentError](err); !never || errors.Is(err, ledger.ErrTooManyAttempts) {
+				t.Errorf("%s: delivery %d: %v", key, n, err)
+			}
 		}
 	}
+	s.wantPoints(t, 7)
 }
 
 // A client sends each purchase again until it is answered, with the same Idempotency-Key.
@@ -232,6 +241,9 @@ func TestBadInput(t *testing.T) {
 func TestPrices(t *testing.T) {
 	s := open(t)
 	s.earn(t, ordered(t, 1), 10, event.Created)
+	if _, err := s.points.Earn(t.Context(), "cy", ordered(t, 1), 10); err != nil {
+		t.Fatal(err)
+	}
 	const adds = "it adds, which needs no read"
 	pricetest.Run(t, s.db, []pricetest.Case{
 		{
@@ -246,10 +258,12 @@ func TestPrices(t *testing.T) {
 			return spend.Items
 		}, Local: &dynamotest.Price{WCU: 2}, Why: "it reports one action of a transaction"},
 		{Func: "Store.Of", Call: func(ctx context.Context) error { _, err := s.points.Of(ctx, "ann"); return err }},
+		{Func: "Store.Erase", Call: func(ctx context.Context) error { _, err := s.points.Erase(ctx, "cy"); return err }},
 		{Func: "Store.Earn", Never: "GetItem", Why: adds},
 		{Func: "Store.Earn", Never: "UpdateItem", Why: "it is in a transaction"},
 		{Func: "Store.SpendItem", Never: "GetItem", Why: adds},
 		{Func: "Store.SpendItem", Never: "UpdateItem", Why: "it is in a transaction"},
+		{Func: "Store.Erase", Never: "UpdateItem", Why: "it deletes"},
 		{Func: "Store.Of", Never: "UpdateItem", Why: "it reads"},
 	}, s.points)
 }

@@ -2,12 +2,14 @@ package points
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger/httpkey"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // Shop sells lamps for points to clients that send an Idempotency-Key. Serve it by
@@ -34,9 +36,9 @@ func (s Shop) buy(ctx context.Context, customer string) int {
 	}
 	work := s.Points.Buy(customer, purchase, s.Price, s.Lamp(customer, purchase))
 	said, items, err := work(ctx, claim)
-	switch {
-	case err != nil || httpkey.Add(ctx, items...) != nil:
-		return http.StatusServiceUnavailable
+	switch err = errors.Join(err, httpkey.Add(ctx, items...)); {
+	case err != nil:
+		return verdict.Of(err).Status // a 503 is not stored
 	case said == tooFew:
 		return http.StatusPaymentRequired
 	}
