@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,6 +109,53 @@ func ExampleRows_Apply_exact() {
 	// -20 created <nil>
 	// -20 of 10
 	// 10 true <nil>
+}
+
+// What a device says last. Its clock may be wrong, so the event has the time of receipt, and
+// the device's own number decides. A device that starts again counts from 1, so its starts
+// come before the number.
+func ExampleRows_Apply_device() {
+	ctx := context.Background()
+	type report struct {
+		Starts, Number int64
+		Door           string
+	}
+	decode := func(row record.Item) (report, error) {
+		f := record.Read(row)
+		return report{f.Int("starts"), f.Int("number"), f.Text("door")}, f.Err()
+	}
+	rows := create(ctx, record.Kind[report]{Package: "locks", Type: "LOCK", Count: "reports", Retention: 30 * 24 * time.Hour, Decode: decode})
+	say := func(received time.Time, r report) {
+		ev, err := event.New(received, "lock-7", fmt.Sprint(r.Starts, "/", r.Number))
+		if err != nil {
+			log.Fatal(err)
+		}
+		out, err := rows.Apply(ctx, record.Apply{
+			Partition: record.Key("house-1", "LOCK"), Sort: "lock-7", Event: ev,
+			Next: func(row record.Item, _ event.Event) (record.Item, error) {
+				stands, err := decode(row)
+				if err != nil || cmp.Or(cmp.Compare(stands.Starts, r.Starts), cmp.Compare(stands.Number, r.Number)) >= 0 {
+					return nil, err // no later report: it counts, and changes nothing
+				}
+				return record.Item{"starts": record.Int(r.Starts), "number": record.Int(r.Number), "door": record.Text(r.Door)}, nil
+			},
+		})
+		fmt.Println(r.Door, out, err)
+	}
+	noon := time.Now().Truncate(time.Second)
+	say(noon, report{1, 9, "open"})
+	say(noon.Add(time.Second), report{1, 8, "shut"})   // sent before, and late
+	say(noon.Add(time.Second), report{1, 8, "shut"})   // delivered again
+	say(noon.Add(2*time.Second), report{2, 1, "shut"}) // after a start
+	say(noon.Add(3*time.Second), report{1, 9, "open"}) // the lock has sent it again
+	fmt.Println(rows.Get(ctx, record.Key("house-1", "LOCK"), "lock-7"))
+	// Output:
+	// open created <nil>
+	// shut created <nil>
+	// shut duplicate <nil>
+	// shut created <nil>
+	// open created <nil>
+	// {2 1 shut} true <nil>
 }
 
 func ExampleRows_ApplyAll() {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"net/http"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -13,6 +15,7 @@ import (
 	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
+	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // Personal is what a service stores about its customers. A customer has an opaque id,
@@ -22,12 +25,26 @@ type Personal struct {
 	Requests *ledger.Operators // keys of RequestKey
 	Days     *counter.Store    // the key is the customer's id
 	Log      *activity.Store   // the scope is the customer's id
+	// Own erase records of your own, by the customer's id: points, charges, what a queue has
+	// kept for people. Each calls record.Rows.Erase for a partition.
+	Own []func(ctx context.Context, customer string) (int, error)
 	// Gone has the ids of who was erased. Its Retention is as long as events may come.
 	Gone *ledger.Store
+
+	// Wait is how long what has passed Refuse may still write: the longest lease and the skew
+	// budget, such as two minutes.
+	Wait time.Duration
+	// Ask asks the provider what became of a request that has failed or died, and settles
+	// it. Erased rows no longer show which these are.
+	Ask func(context.Context, ledger.Record) error
 }
 
-// ErrGone refuses what comes for a customer who was erased.
-var ErrGone = errors.New("cookbook: the customer was erased")
+var (
+	// ErrGone refuses what comes for a customer who was erased.
+	ErrGone = errors.New("cookbook: the customer was erased")
+	// ErrUnderWay means that Erase must be called again, after Personal.Wait.
+	ErrUnderWay = errors.New("cookbook: a request may be under way")
+)
 
 // Refuse returns ErrGone if the customer was erased. Call it first for each request and each
 // event: also for one that is delivered after years, if Gone remembers that long.
@@ -41,6 +58,22 @@ func (p Personal) Refuse(ctx context.Context, customer string) error {
 		return ErrGone
 	}
 	return err
+}
+
+// Guard answers 410 to a customer who was erased, before anything is stored. Wrap the
+// handlers in it, httpkey's too.
+func (p Personal) Guard(customer func(*http.Request) string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := p.Refuse(r.Context(), customer(r))
+		switch {
+		case errors.Is(err, ErrGone):
+			w.WriteHeader(http.StatusGone)
+		case err != nil:
+			w.WriteHeader(verdict.Of(err).Status)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // RequestKey is the ledger key of a customer's request. The customer's id comes first.
@@ -61,9 +94,9 @@ func (p Personal) NotGone(customer string) (types.TransactWriteItem, error) {
 	}}, err
 }
 
-// Erase erases what is stored about the customer. Call it again after an error, and once
-// more when what was under way has ended: after the lease and the skew budget. Then delete
-// the profile, and what else leads to the customer's rows.
+// Erase marks the customer as gone, and erases what is stored about the customer when Wait
+// has passed since then. Call it again until it returns nil: after ErrUnderWay, and after
+// any other error. Then delete the profile, and what else leads to the customer's rows.
 func (p Personal) Erase(ctx context.Context, customer string) error {
 	part, err := ledger.Key(customer) // which escapes it
 	if err != nil {
@@ -72,16 +105,21 @@ func (p Personal) Erase(ctx context.Context, customer string) error {
 	if _, err := p.Gone.MarkSeen(ctx, part); err != nil {
 		return err
 	}
+	gone, _, err := p.Gone.Get(ctx, part)
+	if err != nil {
+		return err
+	}
+	if time.Since(gone.SeenAt) < p.Wait {
+		return ErrUnderWay
+	}
 	var failed []error
 	for r, err := range p.Requests.List(ctx, ledger.Filter{Prefix: part}) {
 		if r.Key != "" { // also if it cannot be read
-			if err = p.Requests.Erase(ctx, r.Key); errors.Is(err, ledger.ErrNotFound) {
-				err = nil // it has expired meanwhile
-			}
+			err = p.eraseRequest(ctx, r)
 		}
 		failed = append(failed, err)
 	}
-	for _, erase := range []func(context.Context, string) (int, error){p.Days.Erase, p.Log.Erase} {
+	for _, erase := range append([]func(context.Context, string) (int, error){p.Days.Erase, p.Log.Erase}, p.Own...) {
 		n, err := erase(ctx, customer)
 		for n > 0 && err == nil { // until nothing is left
 			n, err = erase(ctx, customer)
@@ -89,4 +127,20 @@ func (p Personal) Erase(ctx context.Context, customer string) error {
 		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
+}
+
+func (p Personal) eraseRequest(ctx context.Context, r ledger.Record) error {
+	if r.State == ledger.Claimed && time.Since(r.Lease) < p.Wait {
+		return ErrUnderWay
+	}
+	if r.State == ledger.Claimed || r.State == ledger.Failed {
+		if err := p.Ask(ctx, r); err != nil {
+			return err
+		}
+	}
+	err := p.Requests.Erase(ctx, r.Key)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil // it has expired meanwhile
+	}
+	return err
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/cookbook"
+	"github.com/homeops/ddbpatterns/examples/points"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -28,7 +31,9 @@ import (
 // for an hour.
 type office struct {
 	cookbook.Personal
-	db *dynamotest.DB
+	db     *dynamotest.DB
+	points points.Store
+	asked  map[string]ledger.State // about which keys the provider was asked
 }
 
 func newOffice(t *testing.T) office {
@@ -39,12 +44,21 @@ func newOffice(t *testing.T) office {
 	requests, err1 := seen.Operators(db.Client())
 	days, err2 := counter.New(db.Client(), "days", tzclock.UTC, nil)
 	log, err3 := activity.New(db.Client(), "log", &activity.Config{ActorType: types.ScalarAttributeTypeS})
-	if err := errors.Join(err1, err2, err3); err != nil {
+	own, err4 := points.New(db.Client(), "points")
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
-	db.Create(days.Table())
-	db.Create(log.Table())
-	return office{cookbook.Personal{Requests: requests, Days: days, Log: log, Gone: gone}, db}
+	db.Create(days.Table(), log.Table(), own.Table())
+	o := office{db: db, points: own, asked: map[string]ledger.State{}}
+	o.Personal = cookbook.Personal{
+		Requests: requests, Days: days, Log: log, Gone: gone, Wait: afterTheLease,
+		Own: []func(context.Context, string) (int, error){own.Erase},
+	}
+	o.Ask = func(_ context.Context, r ledger.Record) error {
+		o.asked[r.Key] = r.State
+		return nil
+	}
+	return o
 }
 
 const (
@@ -54,7 +68,7 @@ const (
 
 var errRefused = errors.New("no credit for " + name)
 
-// request charges the customer, and is refused, or dies, if the text says so.
+// request charges the customer, and is refused, fails or dies, if the text says so.
 func (o office) request(t *testing.T, customer, chosen, text string) error {
 	t.Helper()
 	key, err := cookbook.RequestKey(customer, chosen)
@@ -70,10 +84,14 @@ func (o office) request(t *testing.T, customer, chosen, text string) error {
 		ev, err1 := c.Event()
 		_, err2 := o.Days.Take(ctx, counter.Take{Key: customer, Event: ev, Weight: 1, Cap: 100})
 		_, err3 := o.Log.Record(ctx, activity.Activity{Scope: customer, Actor: customer, ActorName: name, Event: ev, Name: "charge", Data: map[string]any{"to": email}})
+		_, err4 := o.points.Earn(ctx, customer, ev, 5)
 		if text == "refuse" {
 			err1 = ledger.Permanent(errRefused)
 		}
-		return "a receipt for " + name, errors.Join(err1, err2, err3)
+		if text == "fails" {
+			err1 = errors.New("no answer for " + name)
+		}
+		return "a receipt for " + name, errors.Join(err1, err2, err3, err4)
 	})
 	return err
 }
@@ -82,7 +100,7 @@ func (o office) request(t *testing.T, customer, chosen, text string) error {
 func (o office) of(t *testing.T, text string) []map[string]any {
 	t.Helper()
 	var found []map[string]any
-	for _, table := range []string{"requests", "days", "log"} {
+	for _, table := range []string{"requests", "days", "log", "points"} {
 		for _, row := range o.db.Items(table) {
 			read := map[string]any{}
 			for attribute, value := range row {
@@ -104,20 +122,24 @@ func TestErasure(t *testing.T) {
 		o := newOffice(t)
 		const customer, other = "c:17", "c:170"
 		for _, who := range []string{customer, other} {
-			for chosen, text := range map[string]string{email: "charge " + name, "2": "refuse", "3": "dies"} {
-				if err := o.request(t, who, chosen, text); (err != nil) != (text == "refuse") {
+			for chosen, text := range map[string]string{email: "charge " + name, "2": "refuse", "3": "dies", "4": "fails"} {
+				if err := o.request(t, who, chosen, text); (err != nil) != (text == "refuse" || text == "fails") {
 					t.Fatal(err)
 				}
 			}
 		}
-		const rows = 3 + 1 + 2 // requests, one day, activities
-		if got := len(o.of(t, name)); got != 2*(2+2) {
+		const rows = 4 + 1 + 3 // requests, one day, activities
+		if got := len(o.of(t, name)); got != 2*(3+3) {
 			t.Errorf("the name stands in %d rows", got)
 		}
 		// The index by actor lags: nothing is found, and nothing is said.
 		if n, err := o.Log.EraseActor(t.Context(), customer); n != 0 || err != nil {
 			t.Errorf("EraseActor: %d, %v", n, err)
 		}
+		if err := o.Erase(t.Context(), customer); !errors.Is(err, cookbook.ErrUnderWay) {
+			t.Errorf("at once: %v", err)
+		}
+		time.Sleep(2 * afterTheLease)
 		o.db.Inject(dynamotest.Fault{Do: dynamotest.Unavailable, Op: "BatchWriteItem", Times: -1})
 		if err := o.Erase(t.Context(), customer); err == nil {
 			t.Error("no error of the tables that cannot be written")
@@ -140,11 +162,16 @@ func TestErasure(t *testing.T) {
 			if err := o.Erase(t.Context(), customer); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(afterTheLease)
+		}
+		if states := slices.Sorted(maps.Values(o.asked)); !slices.Equal(states, []ledger.State{ledger.Claimed, ledger.Failed}) {
+			t.Errorf("the provider was asked about %v", o.asked)
 		}
 		left := o.of(t, `"c:17"`)
-		if others := o.of(t, `"c:170"`); len(left) != 3 || len(o.of(t, "c%3A17:")) != 3 || len(others) != rows {
+		if others := o.of(t, `"c:170"`); len(left) != 4 || len(o.of(t, "c%3A17:")) != 4 || len(others) != rows {
 			t.Errorf("%d rows are left, and %d of the other's", len(left), len(others))
+		}
+		if mine, others := o.of(t, `"c:17#POINTS`), o.of(t, `"c:170#POINTS`); len(mine) != 0 || len(others) != 1+3 { // points, and their events
+			t.Errorf("%d rows of points are left, and %d of the other's", len(mine), len(others))
 		}
 		allowed := []string{"attempts", "claim", "expiresAt", "fence", "pk", "seenAt", "source", "state"}
 		for _, row := range left {
@@ -154,7 +181,7 @@ func TestErasure(t *testing.T) {
 				}
 			}
 		}
-		if got := len(o.of(t, name)); got != 2+2 || len(o.of(t, email)) != 2 {
+		if got := len(o.of(t, name)); got != 3+3 || len(o.of(t, email)) != 3 {
 			t.Errorf("the name stands in %d rows", got)
 		}
 		// A request that comes again is not done again.
@@ -163,9 +190,74 @@ func TestErasure(t *testing.T) {
 		}
 		time.Sleep(14*24*time.Hour + time.Hour + time.Minute) // retention and grace
 		o.db.Server().ExpireTTL()
-		if left := o.of(t, "17"); len(left) != 2 || len(o.of(t, other)) != 2 { // the other's log has no retention
+		if left := append(o.of(t, `"c:17"`), o.of(t, "c%3A17:")...); len(left) != 0 || len(o.of(t, other)) != 3+4 { // the other's log and points
 			t.Errorf("%d rows stay for ever: %v", len(left), left)
 		}
+	})
+}
+
+// A request that is under way is not erased, and neither is one about which the provider
+// cannot be asked.
+func TestErasureOfWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		o.Ask = func(context.Context, ledger.Record) error { return errRefused }
+		key, err := cookbook.RequestKey("c:17", "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim, err := o.Requests.Claim(t.Context(), ledger.Request{Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := func(want error, state ledger.State) {
+			t.Helper()
+			err := o.Erase(t.Context(), "c:17")
+			r, _, _ := o.Requests.Get(t.Context(), key)
+			if !errors.Is(err, want) || r.State != state {
+				t.Errorf("%v, want %v, and the request is %v", err, want, r.State)
+			}
+		}
+		for range 10 {
+			want(cookbook.ErrUnderWay, ledger.Claimed)
+			time.Sleep(afterTheLease / 4)
+			if err := claim.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := claim.Fail(t.Context(), errRefused); err != nil {
+			t.Fatal(err)
+		}
+		want(errRefused, ledger.Failed)
+		o.Ask = func(context.Context, ledger.Record) error { return nil }
+		want(nil, ledger.Done)
+	})
+}
+
+// Who was erased gets 410, and nothing is asked of those who are served behind the Guard.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		if err := o.Erase(t.Context(), "ann"); !errors.Is(err, cookbook.ErrUnderWay) {
+			t.Fatal(err)
+		}
+		who := func(r *http.Request) string { return r.Header.Get("Customer") }
+		guarded := o.Guard(who, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) }))
+		ask := func(customer string, want int) {
+			t.Helper()
+			r, w := httptest.NewRequest(http.MethodPost, "/", http.NoBody), httptest.NewRecorder()
+			r.Header.Set("Customer", customer)
+			if guarded.ServeHTTP(w, r); w.Code != want {
+				t.Errorf("%s: %d, want %d", customer, w.Code, want)
+			}
+		}
+		ask("ann", http.StatusGone)
+		ask("anna", http.StatusCreated)
+		ask("", http.StatusBadRequest)
+		o.db.Inject(dynamotest.Fault{Do: dynamotest.Unavailable, Op: "GetItem", Times: -1})
+		ask("anna", http.StatusServiceUnavailable)
 	})
 }
 

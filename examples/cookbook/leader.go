@@ -71,12 +71,13 @@ func conflict(cancelled *types.TransactionCanceledException) bool {
 }
 
 // Nightly is what each of five workers calls at the same hour: one does the job of the
-// night, and all return its result.
-func Nightly(ctx context.Context, runs *ledger.Store, zone tzclock.Zone, scheduled time.Time, job func(context.Context, *ledger.Claim) (string, error)) (string, error) {
+// night, and all return its result. The rows that the job returns are written with the
+// result, or not at all.
+func Nightly(ctx context.Context, runs *ledger.Store, zone tzclock.Zone, scheduled time.Time, job func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error)) (string, error) {
 	key, err := ledger.Key("REPORT", zone.Date(scheduled).String())
 	if err != nil {
 		return "", err
 	}
-	done, err := ledger.Do(ctx, runs, ledger.Request{Key: key, WaitUpTo: 6 * time.Hour}, job)
+	done, err := ledger.DoTx(ctx, runs, ledger.Request{Key: key, WaitUpTo: 6 * time.Hour}, job)
 	return done.Value, err
 }

@@ -142,17 +142,18 @@ func TestNightlyByOneOfFive(t *testing.T) {
 	t.Parallel()
 	for _, crashes := range []int64{0, 1, 3} {
 		synctest.Test(t, func(t *testing.T) {
-			db := dynamotest.New(t, nil)
-			runs := newLedger(t, db, "runs")
+			e := newElection(t)
+			runs := newLedger(t, e.db, "runs")
+			e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
 			var began, done, answers atomic.Int64
-			job := func(context.Context, *ledger.Claim) (string, error) {
+			job := func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
 				n := began.Add(1)
 				time.Sleep(3 * time.Minute)
 				if n <= crashes {
 					panic("crash")
 				}
 				done.Add(1)
-				return "41 orders", nil
+				return "41 orders", []types.TransactWriteItem{prices("report")}, nil
 			}
 			var all sync.WaitGroup
 			for range 5 {
@@ -168,6 +169,9 @@ func TestNightlyByOneOfFive(t *testing.T) {
 			all.Wait()
 			if done.Load() != 1 || answers.Load() != 5-crashes {
 				t.Errorf("%d crashes: done %d times, %d answers", crashes, done.Load(), answers.Load())
+			}
+			if rows := e.db.Items("prices"); len(rows) != 1 || record.Read(rows[0]).Int("written") != 1 {
+				t.Errorf("%d crashes: written %v", crashes, rows)
 			}
 		})
 	}
