@@ -16,10 +16,10 @@ import (
 // file is obsolete. If so, the server compacts the file, in the background or at
 // the next start: it writes a new file without the obsolete part to
 // FILE.compacting, and then renames the new file to FILE. A symbolic link to the
-// file stays a link. If FILE.compacting is empty, begins like a data file, or
-// begins with 512 zero bytes, OpenServer removes it, because a crash leaves such
-// a file. For any other FILE.compacting, OpenServer returns an error and does
-// not touch it.
+// file stays a link. A crash may leave a FILE.compacting. OpenServer removes it if
+// it is empty, begins like a data file, or has only zeros in its first 512 bytes.
+// For any other FILE.compacting, OpenServer returns an error and does not touch
+// it.
 //
 // Every write is part of a line with a checksum and the line's number, and the
 // server begins a line only when the line before it is on disk. So a crash can
@@ -50,10 +50,9 @@ import (
 // format of a later version.
 //
 // If a write finds the disk full or failing, or the file moved or removed, the
-// server logs that, and answers that write and every later valid request with
-// InternalServerError, reads too: its memory may now hold writes that the file
-// lacks, and a read must not show what a restart takes back. When the file is
-// opened again, all acknowledged writes are there.
+// server logs that. It answers that write and every later valid request, even a
+// read, with InternalServerError, because its memory may hold writes that the file
+// lacks. When the file is opened again, all acknowledged writes are there.
 //
 // Only one server at a time may use the file, in this process or in another.
 // OpenServer returns an error for a second server, except on Windows, Solaris,
@@ -61,7 +60,7 @@ import (
 // next server.
 func OpenServer(file string, cfg *Config) (*Server, error) {
 	if cfg != nil && cfg.From != nil {
-		return nil, errors.New("dynamotest: Config.From and a data file exclude one another")
+		return nil, errors.New("dynamotest: OpenServer: Config.From must be nil: fill the file with Server.Load")
 	}
 	s := NewServer(cfg)
 	if err := s.engine.OpenJournal(file); err != nil {

@@ -63,7 +63,7 @@
 //	Delay(d), DelayReply(d)    any backend   a slow call, or its context's end
 //	Before(f), After(f)        any backend   what f did meanwhile; f may hold the call
 //	Answer(status, body)       any backend   this answer; nothing happened
-//	Throttle                   this server   ThrottlingException, or as the billing mode has it
+//	Throttle                   this server   the throttling error of the table's billing mode
 //	InternalError, Unavailable this server   500, 503; with After() it happened
 //	Conflict                   this server   TransactionConflictException, or a cancelled transaction
 //	Unprocessed                this server   entries of a batch come back
@@ -94,9 +94,9 @@
 // to its function.
 //
 // A throttled table answers with ThrottlingException if it is on demand, and with
-// ProvisionedThroughputExceededException if it is provisioned. AWS's documents
-// mostly say the same. [Throttling.As] chooses the other error. Code that treats
-// throttling differently from other errors should know both errors.
+// ProvisionedThroughputExceededException if it is provisioned. [Throttling.As]
+// chooses the other error. Code that treats throttling differently from other
+// errors should know both errors.
 //
 // # Streams
 //

@@ -61,8 +61,8 @@ func Delay(d time.Duration) Effect { return delay{fault.Delay, d} }
 func DelayReply(d time.Duration) Effect { return delay{fault.DelayReply, d} }
 
 // Before calls f before the request is sent, on the goroutine that sends it. The
-// request waits until f returns, so f can write what another process writes in the
-// meantime, and a request can be held:
+// request waits until f returns. So f can write what another process would write
+// at that moment, or hold the request:
 //
 //	db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() { close(held); <-release }), Op: "Query"})
 //
@@ -80,10 +80,9 @@ func After(f func()) Effect { return &calling{fault.After, f} }
 
 // Answer answers the request instead of the backend, so the request has no effect.
 // The status and the body are those of an HTTP response, such as 400 and
-// {"__type": "TransactionConflictException"}, or 200 and {}. The SDK sends the
-// request again if it does so after such an answer of DynamoDB. A cancelled
-// transaction has one reason for each of its actions, of which the first is the
-// completion if DoTx of package ledger sent it:
+// {"__type": "TransactionConflictException"}, or 200 and {}. The SDK retries as
+// after the same answer of DynamoDB. A cancelled transaction has one reason for
+// each action. In ledger.DoTx, the first action is the completion:
 //
 //	{"__type": "TransactionCanceledException",
 //	 "CancellationReasons": [{"Code": "None"}, {"Code": "ConditionalCheckFailed"}]}
@@ -199,13 +198,12 @@ func (f Failure) String() string { return f.kind.String() }
 
 // Partial is the effect [Unprocessed]: entries of a batch come back unprocessed.
 // BatchExecuteStatement has no unprocessed entries. There, each statement that
-// matches has an Error with the code InternalServerError. DynamoDB uses this
-// code if a valid statement fails because of DynamoDB itself, and not because of
-// throttling.
+// matches has an Error with the code InternalServerError, as if DynamoDB itself
+// had failed.
 type Partial struct{ last int }
 
-// Last limits the effect to the last n of the entries that match and that no
-// fault injected earlier refuses. The number n must be positive.
+// Last limits the effect to the last n entries that match; n must be positive.
+// Entries that a fault injected earlier refuses do not count.
 func (p Partial) Last(n int) Partial {
 	p.last = n
 	if n == 0 {

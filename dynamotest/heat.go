@@ -15,15 +15,15 @@ type Heat struct {
 	Throttled    int    // requests, and entries of batches and transactions, that PartitionLimits refused
 }
 
-// Heat returns the load on all partitions that had requests: first the one that was
-// throttled most; of those throttled equally, the one that consumed most. It counts
-// since their table was made or restored, or since [OpenServer] read the table. A
-// deleted table stays in the list, so that a test can look back on it, until a table of the
-// same name is made. The new table begins without load, and each of its
-// partitions can take one second's worth of units at once. The same holds for
-// an index. The list is empty unless the [Config] sets PartitionLimits or
-// ProvisionedLimits. Throttled does not count the requests that only
-// ProvisionedLimits or a [Fault] refuses.
+// Heat returns the load on all partitions that had requests. The most throttled
+// comes first; of equally throttled ones, the one that consumed most. The load
+// counts from when the table was made, restored, or read by [OpenServer]. A deleted
+// table stays in the list, so that a test can look back on it, until a table of the
+// same name is made. The new table begins without load, and each of its partitions
+// can take one second's worth of units at once. The same holds for an index. The
+// list is empty unless the [Config] sets PartitionLimits or ProvisionedLimits.
+// Throttled does not count the requests that only ProvisionedLimits or a [Fault]
+// refuses.
 func (s *Server) Heat() []Heat {
 	var out []Heat
 	for _, load := range s.engine.Loads() {

@@ -3,11 +3,11 @@ package dynamotest
 import "fmt"
 
 // HoldIndex freezes a global index: until release is called, queries and scans
-// of the index see the state at the time of the call, even if the table
-// changes. DynamoDB does not promise that a global index is consistent with its
-// table, but usually the index is consistent. Code that relies on a consistent
-// index fails under HoldIndex. A second HoldIndex of the same index freezes the
-// state at the second call; calling either release ends both holds.
+// of the index see the state at the time of the call, even if the table changes.
+// In DynamoDB, a global index is usually consistent with its table, but not
+// always. Code that relies on that fails under HoldIndex. A second HoldIndex of
+// the same index freezes the state at the second call; calling either release
+// ends both holds.
 //
 // With [Config].IndexLag, the frozen state is already behind the table by the
 // lag. After the release, the index follows the clock again. It shows a state
@@ -16,7 +16,7 @@ import "fmt"
 // [Server.Restore] replaced it, the release does nothing.
 func (s *Server) HoldIndex(table, index string) (release func(), err error) {
 	if index == "" {
-		return nil, fmt.Errorf("dynamotest: hold: the name of the index must not be empty")
+		return nil, fmt.Errorf("dynamotest: HoldIndex of table %q: index is empty: give the name of a global index", table)
 	}
 	return s.hold(table, index)
 }
@@ -31,7 +31,7 @@ func (s *Server) HoldReads(table string) (release func(), err error) { return s.
 func (s *Server) hold(table, index string) (release func(), err error) {
 	release, err = s.engine.Hold(table, index)
 	if err != nil {
-		return nil, fmt.Errorf("dynamotest: hold: %w", err)
+		return nil, fmt.Errorf("dynamotest: hold of table %q, index %q: %w", table, index, err)
 	}
 	return release, nil
 }

@@ -39,10 +39,8 @@ type Cost struct {
 	// Depth is the number of dependent round trips: the length of the longest
 	// chain of requests in which each request was sent after the previous
 	// request was answered. Concurrent requests that happen not to overlap in
-	// time count as a chain. In process, a request takes microseconds, so
-	// requests of several goroutines may well not overlap: Depth counts
-	// concurrent requests correctly only with [Config].Latency, best in a
-	// synctest bubble.
+	// time count as a chain, as in process, where a request takes microseconds.
+	// To count them correctly set [Config].Latency, best in a synctest bubble.
 	Depth int
 	Units
 	// ByTable and ByIndex break the units down. The keys of ByIndex have the
@@ -56,11 +54,10 @@ type Cost struct {
 	// tables counts for both.
 	RequestsByTable map[string]int
 	// Unpriced counts the requests for which the backend reported no price:
-	// requests that were lost, and requests that cost nothing, such as
-	// CreateTable. On a backend that is not this server, Unpriced also counts
-	// refused requests, and requests whose caller has set
-	// ReturnConsumedCapacity to NONE. DynamoDB Local reports no price for
-	// PartiQL's statements.
+	// requests that LoseRequest lost, that a fault answered, or that cost nothing,
+	// such as CreateTable. On a backend that is not this server, Unpriced also
+	// counts refused requests, and requests whose caller has set
+	// ReturnConsumedCapacity to NONE. DynamoDB Local reports no price for PartiQL.
 	Unpriced int
 }
 

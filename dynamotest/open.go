@@ -102,8 +102,8 @@ func checkEndpoint(from, endpoint string) error {
 }
 
 // New returns a database for the test, always in process. A nil Config is the
-// zero Config. Outside a synctest bubble set its MaxBackoff, or the SDK waits up to
-// seconds after each lost reply.
+// zero Config. Outside a synctest bubble set its MaxBackoff, or the SDK may wait
+// for seconds after each lost reply.
 func New(t testing.TB, cfg *Config) *DB {
 	t.Helper()
 	return inProcess(t, cfg)

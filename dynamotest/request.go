@@ -28,11 +28,11 @@ func keyAttributes(key map[string]types.AttributeValue) (attr.Map, error) {
 		case *types.AttributeValueMemberN:
 			v, err = attr.Number(value.Value)
 		default:
-			err = fmt.Errorf("key attribute %q is a %T, which cannot be part of a key", name, value)
+			err = fmt.Errorf("a %T cannot be part of a key: only S, N and B can", value)
 		}
 
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("key attribute %q: %w", name, err)
 		}
 
 		fields = append(fields, attr.Field{Name: name, Value: v})

@@ -20,11 +20,11 @@ type Config struct {
 	// time.Now.
 	Now func() time.Time
 
-	// Latency is how long each request takes. A request that a fault answers
-	// takes half the Latency, unless the fault has After. Malformed requests,
-	// and requests that LoseRequest drops, do not take this time. Inside a
-	// synctest bubble, the Latency is virtual, so a test can count dependent
-	// round trips: with a Latency of one second, a call that takes three
+	// Latency is how long each request takes. A request that the server refuses by
+	// a fault without After, such as Throttle, takes half of it. Malformed requests
+	// take no time. Requests that LoseRequest or Answer keeps from the server do not
+	// either. Inside a synctest bubble, the Latency is virtual, so a test can count
+	// dependent round trips: with a Latency of one second, a call that takes three
 	// seconds made three dependent round trips. Defaults to 0.
 	Latency time.Duration
 
@@ -45,8 +45,7 @@ type Config struct {
 	// even if it needs more units than are left. In that case, the partition is
 	// in debt, and refuses the next requests until it has regained the debt. So
 	// such a request can exceed the two seconds' worth. AWS may give a partition
-	// additional units for up to five minutes, but does not promise to. This
-	// server gives no additional units.
+	// additional units for up to five minutes. This server does not.
 	//
 	// A refused request gets ProvisionedThroughputExceededException, or
 	// ThrottlingException if the table is on demand. A refused entry of
@@ -74,18 +73,16 @@ type Config struct {
 	// throughput. If the table goes on demand, its unused throughput is lost.
 	//
 	// The server has no adaptive capacity, because the partitions of a table
-	// share all its throughput anyway. It has no auto scaling. AWS does not
-	// promise burst capacity, and may spend it on maintenance. This server never
-	// spends it on maintenance. OnDemandThroughput, warm throughput and the
-	// quotas of an account limit nothing. Defaults to false.
+	// share all its throughput anyway. It has no auto scaling. AWS may spend burst
+	// capacity on maintenance. This server does not. OnDemandThroughput, warm
+	// throughput and the quotas of an account limit nothing. Defaults to false.
 	ProvisionedLimits bool
 
 	// IndexLag is how far global indexes are behind their tables, on the server's
 	// clock. ReadLag is how far eventually consistent reads of a table and of its
 	// local indexes are behind. A new index first shows what its table held when
 	// the index was made. Reads go back to an older state only if the clock goes
-	// back. See also [Server.HoldIndex]. Both lags default to 0: DynamoDB itself
-	// mostly shows no lag.
+	// back. See also [Server.HoldIndex]. Both lags default to 0.
 	IndexLag, ReadLag time.Duration
 
 	// From is the state that the server begins with. [OpenServer] does not

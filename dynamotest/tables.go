@@ -83,7 +83,7 @@ func unite(tables []Table) ([]*requests, error) {
 func (r *requests) absorb(other *requests) error {
 	mine := keyText(r.create.KeySchema, r.create.AttributeDefinitions)
 	if theirs := keyText(other.create.KeySchema, other.create.AttributeDefinitions); mine != theirs {
-		return fmt.Errorf("with two keys, %s and %s", mine, theirs)
+		return fmt.Errorf("once with the key %s, and once with %s", mine, theirs)
 	}
 
 	for _, index := range other.create.GlobalSecondaryIndexes {
@@ -96,7 +96,7 @@ func (r *requests) absorb(other *requests) error {
 		stands := r.create.GlobalSecondaryIndexes[at]
 		mine := keyText(stands.KeySchema, r.create.AttributeDefinitions)
 		if theirs := keyText(index.KeySchema, other.create.AttributeDefinitions); mine != theirs {
-			return fmt.Errorf("with two keys of its index %s, %s and %s", *index.IndexName, mine, theirs)
+			return fmt.Errorf("with an index %s that once has the key %s, and once %s", *index.IndexName, mine, theirs)
 		}
 		if !reflect.DeepEqual(stands, index) {
 			return fmt.Errorf("with two different indexes named %s", *index.IndexName)

@@ -65,12 +65,12 @@ func TestCreateFailsTheTest(t *testing.T) {
 	otherType := byDay(ordersTable)
 	otherType.Indexes[0].Key.Partition = schema.Number("day")
 	for want, tables := range map[string][]dynamotest.Table{
-		"table orders is defined with two keys, pk (S), sk (S) and pk (S), sk (N)":                    {ordersTable, otherKey},
-		"table orders is defined with two TTL attributes, ttl and expires":                            {ordersTable, otherTTL},
-		"table orders is defined with two keys of its index by-day, day (S) and sk (S)":               {byDay(ordersTable), ordersTable, otherIndex},
-		"table orders is defined with two keys of its index by-day, day (S) and day (N)":              {byDay(ordersTable), otherType},
-		"Create of table stands: it exists already, with the key pk (S), sk (S): ":                    {schema.Table{Name: "stands", Key: ordersTable.Key}},
-		"table stands: it exists already, with the key pk (S), sk (S), and not with pk (S), sk (N): ": {schema.Table{Name: "stands", Key: otherKey.Key}},
+		"table orders is defined once with the key pk (S), sk (S), and once with pk (S), sk (N)":       {ordersTable, otherKey},
+		"table orders is defined with two TTL attributes, ttl and expires":                             {ordersTable, otherTTL},
+		"table orders is defined with an index by-day that once has the key day (S), and once sk (S)":  {byDay(ordersTable), ordersTable, otherIndex},
+		"table orders is defined with an index by-day that once has the key day (S), and once day (N)": {byDay(ordersTable), otherType},
+		"Create of table stands: it exists already, with the key pk (S), sk (S): ":                     {schema.Table{Name: "stands", Key: ordersTable.Key}},
+		"table stands: it exists already, with the key pk (S), sk (S), and not with pk (S), sk (N): ":  {schema.Table{Name: "stands", Key: otherKey.Key}},
 	} {
 		got := failure(t, func(db *dynamotest.DB) {
 			db.Create(schema.Table{Name: "stands", Key: ordersTable.Key})

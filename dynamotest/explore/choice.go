@@ -142,7 +142,7 @@ func (w *world) begun() bool {
 // The SDK does not send such a request again: its call is over, too.
 type errExpired struct{}
 
-func (errExpired) Error() string       { return "the request was not sent in time (by the explorer)" }
+func (errExpired) Error() string       { return "explore: not sent within Config.Faults.LateWithin" }
 func (errExpired) CanceledError() bool { return true }
 
 // fates are what may become of a request that waits.

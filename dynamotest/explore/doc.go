@@ -36,8 +36,8 @@
 // The tests of this package find three more flaws in the same way: a lock without a
 // fence, "put if absent" that is refused by its own write because the reply was lost,
 // and a transaction that is sent again without its token; page_test.go has them whole, to
-// copy. [Handler] does the same for what handles the messages of a queue: by default it
-// compares the tables, and an effect outside them, such as an e-mail, may happen twice.
+// copy. [Handler] does the same for what handles the messages of a queue. By default, an
+// effect outside the tables, such as an e-mail, may happen twice: see [Deliveries].Once.
 //
 // Begin with Faults{Deaths: 1, Unheard: 1, Total: 1} and one worker, for which seconds are
 // enough, and go on from there. A search that did not end passes, too: see [Report].Exhausted.
@@ -47,48 +47,47 @@
 //
 // The function that declares the callers runs once for each schedule, so its variables
 // belong to that schedule. A caller makes its requests with p.Client, reads p.Now and
-// p.Rand, and passes effects outside DynamoDB to p.Do. It may start goroutines, sleep,
-// and use the context. It must not use a clock other than p.Now or, for pauses, package
-// time; nor a random source other than p.Rand, a socket, or a mutex that it holds
-// during a request; nor range over a map around its requests. If it did something else
-// in a schedule that began in the same way, the exploration fails and names the caller.
-// If nothing moves for a minute, it panics and says after which step.
+// p.Rand, and passes effects outside DynamoDB to p.Do. It may start goroutines, use the
+// context, and pause by package time. It must not use another clock, another random
+// source, a socket, or a mutex that it holds during a request. It must not make requests
+// while it ranges over a map. If a caller acts differently in two schedules that began in
+// the same way, the exploration fails and names it. If nothing moves for a minute, the
+// exploration panics and says after which step.
 //
 // A check may read the tables, what each caller has heard, notes and effects. To count
 // or to order what callers did, use [Process.Note], and not variables that they share:
-// states that differ in nothing else are explored once. A life reads its clock before it
-// notes something. Two goroutines of a caller must not make the same write at the same
-// time; after the same read, they must do the same.
+// states that differ only in those are explored once. Without Config.Moves, the notes that
+// callers make before their first requests have one order only. Two goroutines of a caller
+// must not make the same write at the same time; after the same read, they must do the same.
 //
 // # Faults
 //
 // Each kind in [Faults] has a budget, and Total bounds them together. A lost request is
 // a late one that never arrives. Nothing arrives later than Faults.LateWithin. A request
 // arrives twice only if Twice says so. A conflict needs another open request on the item,
-// one of the two a transaction, unless AnyConflict says that others write transactions,
-// too. A process that dies stands still at its request: none of its deferred functions
-// runs before the schedule is over. (Another goroutine of it goes on until it makes a
-// request or a note, has an effect or reads the clock.) It starts anew at once, without
-// its memory; its clock goes on.
+// and one of the two must be a transaction; with AnyConflict it needs neither. A process
+// that dies stands still at its request: none of its deferred functions runs before the
+// schedule is over. (Another goroutine of it goes on until it makes a request or a note,
+// has an effect or reads the clock.) The caller starts anew at once, without its memory;
+// its clock goes on.
 //
 // # Time
 //
 // Each schedule runs in a bubble of testing/synctest and begins at Config.Start. Clocks
 // stand still while requests are answered. Time passes when all callers sleep, until the
-// first sends a request or returns. It passes for two seconds at least: the pauses between
-// attempts have random lengths, so all that end within two seconds end together, and the
+// first sends a request or returns, and for two seconds at least. Pauses between attempts
+// have random lengths, so all that end within these two seconds end together, and the
 // order of the requests that follow is explored. While some callers have open requests
-// and others sleep, two seconds may pass, too: a call with a shorter deadline, such as
-// limit.Config.Timeout, gives up then, so give it a minute. A caller that wakes within
-// these two seconds, or within a move of time, reads the time at their end. One that
-// wakes later reads the next whole second, because a deadline may have begun after a
-// pause.
+// and others sleep, two seconds may pass, too. A call with a shorter deadline then gives
+// up: so give limit.Config.Timeout a minute. A caller that wakes within these two seconds,
+// or within a move of time, reads the time at their end. One that wakes later reads the
+// next whole second, because a deadline may have begun after a pause.
 //
 // With Config.Moves, time also passes while requests are open: until the next timer that
 // makes a caller act, or to a millisecond before and a second after each of
-// Config.Moments and of the times in TTL attributes. Then TTL may delete what has
-// expired, all of it at once, and a process may begin late. A write that has been open
-// for longer than Faults.LateWithin fails, and is not sent again.
+// Config.Moments and of the times in TTL attributes. With it, TTL may also delete what
+// has expired, all of it at once, and a process may begin late. A write that has been
+// open for longer than Faults.LateWithin fails, and is not sent again.
 //
 // # Reduction and order
 //
@@ -110,5 +109,5 @@
 // Reads half-way through a transaction; a reply that arrives late (the caller's next
 // request may arrive late, but it has read its clock before); batches that come back in
 // part; global indexes that lag, other than as an old read of the whole table; reads
-// older than three writes; several items of a Query with Select COUNT; streams.
+// older than three writes; a write in the middle of a Query with Select COUNT; streams.
 package explore

@@ -29,9 +29,9 @@ type Config struct {
 	Faults Faults
 
 	// Moves is how often time may pass in a schedule while requests are open: to just
-	// before or just after a moment, or until a timer wakes a caller. When all callers
-	// sleep, time passes without counting. One of the moments is when an item expires: a
-	// ledger has then forgotten its key, and Claim.Event gives another. Defaults to 0.
+	// before or just after a moment, or until a timer wakes a caller. A deletion by TTL
+	// counts, too. Time that passes while all callers sleep does not. The expiry of an item
+	// is a moment, too: a ledger then forgets the key, and Claim.Event changes. Defaults to 0.
 	Moves int
 
 	// Moments are the spans of time after which something changes, such as a lease, or
@@ -43,15 +43,15 @@ type Config struct {
 	// to 2.
 	Attempts int
 
-	// Schedules is how many schedules run before the search ends, Within how long it
-	// takes. Default to 100,000 and a minute. The environment variable GOGC=1000 makes a
-	// long search nearly twice as fast.
+	// Schedules is how many schedules the search runs at most, and Within is how long it
+	// may take. Default to 100,000 and a minute. The environment variable GOGC=1000 makes
+	// a long search nearly twice as fast.
 	Schedules int
 	Within    time.Duration
 
-	// Samples is how many random schedules run if the search could not end, from the
-	// seed Seed. Default to none. With a Seed, the schedules of the highest cost, of
-	// which not all can run, are chosen at random, too, and are not the first ones.
+	// Samples is how many random schedules run if the search could not end. Defaults to
+	// none. Seed is their seed. With a Seed, the search also chooses at random among the
+	// schedules of equal cost of which not all can run. Otherwise it takes the first.
 	Samples int
 	Seed    uint64
 
@@ -66,23 +66,23 @@ type Config struct {
 
 // Faults are budgets: how often each kind may happen in one schedule.
 type Faults struct {
-	// Late is for requests whose caller gets an error before they arrive. Each arrives
+	// Late is for writes whose caller gets an error before they arrive. Each arrives
 	// later, at most LateWithin after it was sent, or never. LateWithin defaults to a
 	// minute.
 	Late       int
 	LateWithin time.Duration
 
-	Twice       int // a request that arrived arrives again
-	Unheard     int // a request takes effect, and its reply is lost
-	Deaths      int // a caller dies before its request arrives, or after, and starts anew
-	Conflicts   int // while another open request or transaction is about the item
-	Throttles   int // ProvisionedThroughputExceededException
-	Failures    int // status 500, before the effect or after it
-	OldReads    int // an eventually consistent read shows an earlier state
-	Cuts        int // between the first item of a batch, Query or Scan and the others
-	Clocks      int // callers whose clock is off
-	ClockOff    time.Duration
-	AnyConflict bool // transactions of others conflict, so that no open request is needed
+	Twice       int           // a request that arrived arrives again
+	Unheard     int           // a request takes effect, and its reply is lost
+	Deaths      int           // a caller dies before its request arrives, or after, and starts anew
+	Conflicts   int           // a conflict with an open request on the same item
+	Throttles   int           // ProvisionedThroughputExceededException
+	Failures    int           // status 500, before the effect or after it
+	OldReads    int           // an eventually consistent read shows an earlier state
+	Cuts        int           // a batch, Query or Scan is done in two: its first item, the rest
+	Clocks      int           // callers whose clock is off
+	ClockOff    time.Duration // how far it is ahead or behind
+	AnyConflict bool          // conflicts need no open request: others write transactions
 
 	// Total bounds all kinds together. Defaults to no bound.
 	Total int
@@ -104,15 +104,15 @@ var (
 )
 
 // Caller declares a caller: a process, which starts anew when it dies. Its name has
-// lower-case letters and digits. All requests must be made by p.Client, time be read
-// from p.Now, and effects outside DynamoDB pass p.Do.
+// lower-case letters and digits, a letter first. It must make its requests with p.Client,
+// read the time from p.Now, and have effects outside DynamoDB by p.Do.
 func (s *Schedule) Caller(called string, run func(ctx context.Context, p *Process)) {
 	taken := slices.ContainsFunc(s.callers, func(c *caller) bool { return c.name == called })
 	if !name.MatchString(called) || taken {
-		panic(fmt.Sprintf("explore: Caller: the name %q is invalid or taken: it needs lower-case letters and digits", called))
+		panic(fmt.Sprintf("explore: Caller: the name %q is invalid or taken: give each caller a name of lower-case letters and digits, a letter first", called))
 	}
 	if reserved.MatchString(called) {
-		panic(fmt.Sprintf("explore: Caller: the name %q is reserved: schedules call so what happens without a caller", called))
+		panic(fmt.Sprintf("explore: Caller: the name %q is reserved for a step without a caller", called))
 	}
 	s.callers = append(s.callers, &caller{name: called, index: len(s.callers), run: run})
 }
@@ -181,9 +181,9 @@ func judge(t *testing.T, r Report) Report {
 	return r
 }
 
-// Run explores the program and returns what it found, without failing the test.
-// Program is called once for each schedule, also at the same time from several
-// goroutines.
+// Run explores the program and returns what it found. It fails the test only if the
+// Config is invalid. Program is called once for each schedule, also at the same time from
+// several goroutines.
 func Run(t *testing.T, cfg Config, program func(*Schedule)) Report {
 	t.Helper()
 	if *replay != "" {
@@ -215,12 +215,12 @@ func (c *Config) settle() error {
 	}
 
 	if c.Start.Before(birth) {
-		return fmt.Errorf("explore: Config.Start is before the year 2000, when a bubble of testing/synctest begins")
+		return fmt.Errorf("explore: Config.Start is %v: it must not be before 2000, when a bubble of testing/synctest begins", c.Start)
 	}
 
 	f := &c.Faults
 	if (f.Clocks > 0) != (f.ClockOff > 0) {
-		return fmt.Errorf("explore: Faults.Clocks and Faults.ClockOff need each other")
+		return fmt.Errorf("explore: Config.Faults.Clocks is %d and ClockOff is %v: both must be positive, or both zero", f.Clocks, f.ClockOff)
 	}
 
 	for field, n := range map[string]int{

@@ -20,17 +20,17 @@ import (
 // Deliveries are messages of a queue, which delivers each at least once.
 type Deliveries[M any] struct {
 	// Messages are delivered in any order and at the same time, each to a worker of
-	// its own. At most 6, because of the orders.
+	// its own. At most 6, because [Handler] tries each order of them.
 	Messages []M
 
-	// Visibility is how long a message stays hidden after it was received: an error or
-	// a death delivers it again after that time. Let it be longer than a lease that a
-	// death leaves, and its skew. Defaults to 30 s.
+	// Visibility is how long after an error or a death the message is delivered again.
+	// Let it be longer than the lease that a death leaves and the skew of clocks
+	// together. Defaults to 30 s.
 	Visibility time.Duration
 
 	// Receives is how often a message is delivered at most. If the last delivery
-	// returns an error, the schedule fails. If it gave up a request that was not answered
-	// in time, the schedule is not judged. Defaults to 5.
+	// returns an error, the schedule fails. But if that delivery gave up a request at a
+	// deadline, the schedule is not judged. Defaults to 5.
 	Receives int
 
 	// Twice delivers each message to a second worker, too, as a queue does when the
@@ -41,18 +41,18 @@ type Deliveries[M any] struct {
 	// that has no others is not compared. Here and below a star at the end of a name
 	// stands for any text. Of this library's rows these differ from run to run: claim,
 	// fence, attempts, lease, seenAt and expiresAt of ledger; e_* of counter; t_* and l* of
-	// limit; version, by and ttl of record; updatedAt; and what is made of Claim.Event, such
-	// as sk or event.
+	// limit; version, by and ttl of record; createdAt; updatedAt; and what is made of
+	// Claim.Event, such as sk or event.
 	Ignore []string
 
-	// Once names the effects of Process.Do that must not happen more often than in a
-	// serial order. All others may be repeated. An effect that no serial order has
-	// fails, and so does one that is missing. So a name may hold what must always be the
-	// same, such as the key that a provider is given, unless it follows from the time.
+	// Once names the effects of Process.Do that must not happen more often than in an
+	// undisturbed run: see [Handler]. All others may be repeated. An effect that is missing
+	// fails, and so does one that no undisturbed run has. So a name may hold what must be
+	// the same in each run, such as the key for a provider, unless it follows from the time.
 	Once []string
 
-	// AtMostOnce names effects that must not happen more often than in a serial order,
-	// either, but may happen less often: once less for each fault or move of time in
+	// AtMostOnce names effects that must not happen more often than in an undisturbed
+	// run, either, but may happen less often: once less for each fault or move of time in
 	// the schedule.
 	AtMostOnce []string
 
@@ -67,13 +67,13 @@ type outcome struct {
 	disturbed int // the number of faults and moves of time
 }
 
-// Handler explores deliveries to workers that die, and compares the tables and the
-// effects with those of the undisturbed deliveries, one after the other, in every
-// order, and of the 8 plainest orders of a worker's goroutines. The function start is
-// called once in each life of a worker, and returns what handles a message. If the
-// outcome is not that of some order, or if no effect has a name of Once or AtMostOnce
-// (without a star), Handler fails the test. In drawings, a is the worker of the first
-// message, a2 its second one, b that of the second message.
+// Handler explores deliveries to workers that die. It fails the test unless each schedule
+// leaves the tables and the effects (see [Deliveries].Once) of an undisturbed run, in which
+// one worker gets the messages one after the other. These runs try every order of the
+// messages, each with the 8 plainest orders of the worker's goroutines. Each name without
+// a star in Once and AtMostOnce must be an effect of one of them. The function start is
+// called once in each life of a worker, and returns what handles a message. In drawings, a
+// is the worker of the first message, a2 its second one, b that of the second message.
 //
 // cfg.Moves also bounds how often a message becomes visible while other workers are at
 // work.
@@ -91,7 +91,7 @@ func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 	setDefault(&d.Receives, 5)
 
 	if n := len(d.Messages); n == 0 || n > 6 {
-		t.Fatalf("explore: Handler: %d messages: give 1 to 6", n)
+		t.Fatalf("explore: Deliveries.Messages has %d messages: give 1 to 6", n)
 	}
 
 	if cfg.Server == nil {
@@ -104,7 +104,7 @@ func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 	expected := d.serially(t, cfg, start)
 	for _, one := range slices.Concat(d.Once, d.AtMostOnce) {
 		if !strings.HasSuffix(one, "*") && !slices.ContainsFunc(expected, func(o outcome) bool { return o.has(one) }) {
-			return Report{Failure: &Failure{Err: fmt.Errorf("no undisturbed delivery has an effect %q", one)}}
+			return Report{Failure: &Failure{Err: fmt.Errorf("Deliveries.Once or AtMostOnce names the effect %q, which no undisturbed delivery has", one)}}
 		}
 	}
 
@@ -141,7 +141,7 @@ func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 }
 
 const (
-	neverHandled  = "the message is never handled"
+	neverHandled  = "the message is not handled"
 	neverAnswered = "no request was answered in time"
 )
 

@@ -59,7 +59,7 @@ func (p *player) bubble(t *testing.T) {
 		case cause != nil:
 			p.err = fmt.Errorf("the schedule cannot end: %v (does a caller wait for another, or for a goroutine that is gone?)", cause)
 		case !ended:
-			p.err = errors.New("the schedule was ended by FailNow, or by the race detector: a check returns an error instead")
+			p.err = errors.New("the schedule was ended by FailNow or by the race detector: let a check return an error instead")
 		}
 	}()
 

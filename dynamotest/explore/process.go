@@ -89,11 +89,10 @@ func (p *Process) Rand() io.Reader { return p.random }
 
 // Do has an effect outside DynamoDB, such as a message that is sent. The explorer
 // orders it like a request: the caller may die before or after it, and its reply may
-// be lost. Then Do returns an error although f was called. [View.Effects] counts the
-// effects by name. F may be nil; it must not make requests or wait. A
-// receiver that refuses a second effect with the same key makes it safe to repeat: leave
-// it out of [Deliveries].Once. Of the kinds of [Faults], only Deaths and Unheard are for
-// effects.
+// be lost. Then Do returns an error although f was called. F may be nil; it must not
+// make requests or wait. [View.Effects] counts the effects by name, even if f returns an
+// error. If the receiver refuses a second effect with the same key, leave the effect out
+// of [Deliveries].Once. Of the kinds of [Faults], only Deaths and Unheard are for effects.
 func (p *Process) Do(name string, f func() error) error {
 	q := &request{process: p, effect: name, do: f, answered: make(chan answer, 1)}
 	got, err := p.w.send(context.Background(), q)
@@ -182,7 +181,7 @@ func (p *Process) ends() {
 // View is what a check sees.
 type View struct{ w *world }
 
-// Client is a client without faults, which the explorer does not order.
+// Client is a client without faults. The explorer does not order its requests.
 func (v *View) Client() *dynamodb.Client { return v.w.raw }
 
 // Items returns the items of a table. It panics if the table does not exist, and the
@@ -203,8 +202,8 @@ func (v *View) Items(table string) []map[string]types.AttributeValue {
 // Now is the server's clock.
 func (v *View) Now() time.Time { return time.Now() }
 
-// Notes returns the notes of all callers, in the order in which they were made. Each
-// begins with its caller, as in "ann: paid".
+// Notes returns the notes of all callers, in the order in which they were made; those of
+// callers that woke together, by name. Each begins with its caller, as in "ann: paid".
 func (v *View) Notes() []string {
 	v.w.mu.Lock()
 	defer v.w.mu.Unlock()

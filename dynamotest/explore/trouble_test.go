@@ -265,7 +265,7 @@ func TestReceives(t *testing.T) {
 				return err
 			}
 		})
-	if r.Failure == nil || !strings.Contains(r.Failure.Error(), "never handled after 2 deliveries") {
+	if r.Failure == nil || !strings.Contains(r.Failure.Error(), "message is not handled after 2 deliveries") {
 		t.Errorf("%v", r)
 	}
 }
