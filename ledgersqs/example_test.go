@@ -1,6 +1,7 @@
 package ledgersqs_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,14 +23,25 @@ import (
 // shipping is the work of an order.
 func shipping(ctx context.Context) ledgersqs.Handler {
 	seen := ledgerOf(ctx)
-	key := func(m ledgersqs.Message) (string, error) { return ledger.Key("ORDER", m.Attributes["order"].String) }
+	key := func(m ledgersqs.Message) (string, error) {
+		return ledger.Key(m.Attributes["customer"].String, m.Attributes["order"].String)
+	}
 	return ledgersqs.Once(seen, key, func(_ context.Context, m ledgersqs.Message, c *ledger.Claim) error {
 		if strings.HasPrefix(m.Body, "x") {
 			return ledger.Permanent(errors.New("no such article"))
 		}
-		fmt.Println("ship", m.Body)
-		return nil
+		ev, err := c.Event() // the same at each delivery
+		if err != nil {
+			return err
+		}
+		return ship(ev.String(), m.Body)
 	})
+}
+
+// ship asks a carrier, which ships once for each key.
+func ship(_, article string) error {
+	fmt.Println("ship", article)
+	return nil
 }
 
 func ledgerOf(ctx context.Context) *ledger.Store {
@@ -46,15 +58,16 @@ func check(err error) {
 	}
 }
 
-// keep returns what keeps for people, once for each order, what can never be done. The
-// customer's rows are erased by record.Rows.Erase of the partition.
+// keep returns what keeps for people, once for each order, what can never be done; a
+// message that names no order, once for each message. The customer's rows are erased by
+// record.Rows.Erase of the partition.
 func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) error {
 	db := refusedTable(ctx)
 	return func(ctx context.Context, m ledgersqs.Message, why error) error {
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String("refused"), ConditionExpression: aws.String("attribute_not_exists(pk)"),
 			Item: record.Item{
-				"pk": record.Text(record.Key(m.Attributes["customer"].String, "KEPT")), "sk": record.Text(m.Attributes["order"].String),
+				"pk": record.Text(record.Key(m.Attributes["customer"].String, "KEPT")), "sk": record.Text(cmp.Or(m.Attributes["order"].String, m.ID)),
 				"body": record.Text(m.Body), "why": record.Text(why.Error()),
 			},
 		})
@@ -76,8 +89,8 @@ func refusedTable(ctx context.Context) *dynamodb.Client {
 
 func ExampleRun() {
 	ctx, cancel := context.WithCancel(context.Background())
-	queue := newFake() // or sqs.NewFromConfig
-	queue.send("lamp", "xyz", "lamp")
+	queue := newFake()                    // or sqs.NewFromConfig
+	queue.send("lamp", "xyz", "lamp", "") // the last says nothing
 	go func() {
 		for queue.left() > 0 {
 			<-time.After(10 * time.Millisecond)
@@ -89,6 +102,7 @@ func ExampleRun() {
 	// Output:
 	// ship lamp
 	// for people: xyz because of no such article
+	// for people:  because of ledger: parts[0] must not be empty: Key would be the same for all events in which it is empty
 	// <nil>
 }
 
@@ -97,11 +111,11 @@ func ExampleLambda() {
 	handle, err := ledgersqs.Lambda(shipping(ctx), &ledgersqs.Config{Refused: keep(ctx)})
 	check(err)
 	// In a function: lambda.Start(handle). Lambda calls it with such events:
+	const order17 = `"body": "lamp", "messageAttributes": {
+		"customer": {"stringValue": "ann", "dataType": "String"}, "order": {"stringValue": "17", "dataType": "String"}
+	}`
 	var event ledgersqs.Event
-	check(json.Unmarshal([]byte(`{"Records": [
-		{"messageId": "1", "body": "lamp", "messageAttributes": {"order": {"stringValue": "17", "dataType": "String"}}},
-		{"messageId": "2", "body": "lamp", "messageAttributes": {"order": {"stringValue": "17", "dataType": "String"}}}
-	]}`), &event))
+	check(json.Unmarshal([]byte(`{"Records": [{"messageId": "1", `+order17+`}, {"messageId": "2", `+order17+`}]}`), &event))
 	out, err := handle(ctx, event)
 	fmt.Println(len(out.Failures), "stay,", err)
 	// Output:

@@ -24,7 +24,7 @@ type fake struct {
 	maxReceives int
 	fifo        bool
 	fails       func(op string, nth int) (request, reply bool) // which is lost
-	attributes  func(body string) map[string]string            // of a message
+	attributes  func(body string) map[string]string            // of a message: set it to your own
 
 	mu      sync.Mutex
 	entries []*entry
@@ -46,7 +46,12 @@ var errLost = errors.New("connection reset")
 
 func newFake() *fake {
 	f := &fake{visibility: 30 * time.Second, maxReceives: 5, asked: map[string]int{}}
-	f.attributes = func(body string) map[string]string { return map[string]string{"order": body, "customer": "ann"} }
+	f.attributes = func(body string) map[string]string {
+		if body == "" {
+			return nil
+		}
+		return map[string]string{"order": body, "customer": "ann"}
+	}
 	return f
 }
 
@@ -56,7 +61,7 @@ func (f *fake) send(bodies ...string) {
 	defer f.mu.Unlock()
 	for _, body := range bodies {
 		f.sent++
-		f.entries = append(f.entries, &entry{id: strconv.Itoa(f.sent), body: body, group: body[:1]})
+		f.entries = append(f.entries, &entry{id: strconv.Itoa(f.sent), body: body, group: body[:min(1, len(body))]})
 	}
 }
 

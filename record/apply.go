@@ -26,10 +26,11 @@ const (
 )
 
 // Next computes what an event changes in a row. It returns new values for some
-// of the record's own attributes. A nil value removes its attribute. An
-// attribute that Next does not return stays as it is. Next must not change the
-// Item that it is given, which is empty if the row does not exist yet. Next may
-// be called several times before one of its results is written.
+// of the record's own attributes. A nil value removes its attribute. An attribute
+// that Next does not return stays as it is; if it returns a nil Item, the event
+// counts and all stay. Next must not change the Item that it is given, which is
+// empty if the row does not exist yet. Next may be called several times before one
+// of its results is written.
 type Next func(row Item, ev event.Event) (Item, error)
 
 // Apply is the argument of [Rows.Apply] and [Rows.ApplyItem]: an event, and the

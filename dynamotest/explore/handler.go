@@ -40,7 +40,7 @@ type Deliveries[M any] struct {
 	// Ignore names attributes that are not compared, such as the time of a write. A row
 	// that has no others is not compared. Here and below a star at the end of a name
 	// stands for any text. Of this library's rows these differ from run to run: claim,
-	// fence, attempts, lease, seenAt and expiresAt of ledger; e_* of counter; t_* and l* of
+	// fence, attempts, lease, seenAt and expiresAt of ledger; e_* of counter; t_*, l* and ttl of
 	// limit; version, by and ttl of record; createdAt; updatedAt; and what is made of
 	// Claim.Event, such as sk or event.
 	Ignore []string

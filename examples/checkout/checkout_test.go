@@ -172,6 +172,8 @@ func TestPrices(t *testing.T) {
 	for _, want := range []dynamotest.Price{{Requests: 3, WCU: 9}, {Requests: 1, WCU: 1}} {
 		c.db.Meter(func() { c.want(t, "k-1", "/charges", charge("visa", 600), http.StatusCreated) }).Want(t, want)
 	}
+	declined := func() { c.want(t, "k-2", "/charges", charge("bad", 100), http.StatusPaymentRequired) }
+	c.db.Meter(declined).Want(t, dynamotest.Price{Requests: 3, WCU: 11})
 }
 
 // While the provider does not answer, the limits stay taken. The client asks again with

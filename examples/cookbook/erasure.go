@@ -23,7 +23,7 @@ import (
 // part of any key.
 type Personal struct {
 	Requests *ledger.Operators // keys of RequestKey
-	Days     *counter.Store    // the key is the customer's id
+	Days     *counter.Store    // the key is the customer's id, and no other
 	Log      *activity.Store   // the scope is the customer's id
 	// Own erase records of your own, by the customer's id: points, charges, what a queue has
 	// kept for people. Each calls record.Rows.Erase for a partition.
@@ -31,11 +31,11 @@ type Personal struct {
 	// Gone has the ids of who was erased. Its Retention is as long as events may come.
 	Gone *ledger.Store
 
-	// Wait is how long what has passed Refuse may still write: the longest lease and the skew
-	// budget, such as two minutes.
+	// Wait is how long a request that Refuse let through may go on: the longest lease and
+	// the skew budget together, such as two minutes.
 	Wait time.Duration
-	// Ask asks the provider what became of a request that has failed or died, and settles
-	// it. Erased rows no longer show which these are.
+	// Ask asks the provider what became of a request that has failed or died, and does what
+	// is left to do, such as a refund. Erased rows no longer show which these are.
 	Ask func(context.Context, ledger.Record) error
 }
 
@@ -61,7 +61,7 @@ func (p Personal) Refuse(ctx context.Context, customer string) error {
 }
 
 // Guard answers 410 to a customer who was erased, before anything is stored. Wrap the
-// handlers in it, httpkey's too.
+// handlers in it, httpkey's too, and authenticate before it: nobody gets 400.
 func (p Personal) Guard(customer func(*http.Request) string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := p.Refuse(r.Context(), customer(r))
