@@ -73,7 +73,7 @@ type Fault struct {
 	// Nth on, is disturbed. Seed determines the draws: the same requests meet
 	// the same faults in every run.
 	//
-	// Each draw follows from Seed, the operation, the matching items of the
+	// Each draw follows from Seed, the effect, the operation, the matching items of the
 	// request in any order, and how often the fault has met this operation on
 	// these items before. Requests for other items do not change a draw, so
 	// concurrent callers that name different items may come in any order,

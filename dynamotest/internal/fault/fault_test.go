@@ -224,6 +224,43 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// The draws of a seed are not those of the next one, one request later, and two effects with
+// one seed draw by themselves. Each disturbs its share of the requests.
+func TestDrawsOfSeeds(t *testing.T) {
+	t.Parallel()
+	const requests = 2000
+	run := func(k fault.Kind, seed uint64) (fired []bool) {
+		set := armed(t, fault.Fault{Effect: kind(k), Chance: 0.3, Seed: seed})
+		for range requests {
+			fired = append(fired, set.Server("PutItem", []target.Target{write("ann")}).Answer != nil)
+		}
+		return fired
+	}
+	alike := func(a, b []bool) (n int) {
+		for i := range min(len(a), len(b)) {
+			if a[i] == b[i] {
+				n++
+			}
+		}
+		return n
+	}
+	one := run(fault.Unavailable, 7)
+	for name, other := range map[string][]bool{
+		"the next seed": run(fault.Unavailable, 8), "the next seed, a request later": append(one[:1:1], run(fault.Unavailable, 8)...),
+		"the seed before, a request later": append(one[:1:1], run(fault.Unavailable, 6)...), "another effect": run(fault.InternalError, 7),
+	} {
+		if n := alike(one, other); n < requests*50/100 || n > requests*66/100 { // 58 % by chance
+			t.Errorf("%s: %d of %d draws are alike", name, n, requests)
+		}
+	}
+	for seed := range uint64(100) {
+		n := alike(run(fault.Unavailable, seed), make([]bool, requests))
+		if n < requests*65/100 || n > requests*75/100 {
+			t.Errorf("seed %d: %d of %d are spared, want some 70 %%", seed, n, requests)
+		}
+	}
+}
+
 // The SDK sends the tables of a batch in any order.
 func TestDrawsOfABatchInAnyOrder(t *testing.T) {
 	t.Parallel()

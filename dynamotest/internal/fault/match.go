@@ -114,7 +114,7 @@ func (f *armed) draw(c call, hit []bool) float64 {
 
 	slices.Sort(items) // the SDK sends the tables of a batch in any order
 	h := fnv.New64a()
-	io.WriteString(h, c.op)
+	io.WriteString(h, f.Effect.Kind.String()+c.op) // two effects with one seed do not draw alike
 
 	for _, item := range items {
 		io.WriteString(h, item)
@@ -122,7 +122,8 @@ func (f *armed) draw(c call, hit []bool) float64 {
 
 	what := h.Sum64()
 	f.met[what]++
-	return rand.New(rand.NewPCG(f.Seed+f.met[what], what)).Float64()
+	// Not Seed + met: the next seed would have the same draws, one request later.
+	return rand.New(rand.NewPCG(f.Seed, what+f.met[what])).Float64()
 }
 
 // sees returns a call as the fault sees it. A server in this process knows which
