@@ -1,7 +1,6 @@
 package ledgersqs_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,16 +57,15 @@ func check(err error) {
 	}
 }
 
-// keep returns what keeps for people, once for each order, what can never be done; a
-// message that names no order, once for each message. The customer's rows are erased by
-// record.Rows.Erase of the partition.
+// keep returns what keeps for people, once for each message, what can never be done. The
+// customer's rows are erased by record.Rows.Erase of the partition.
 func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) error {
 	db := refusedTable(ctx)
 	return func(ctx context.Context, m ledgersqs.Message, why error) error {
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String("refused"), ConditionExpression: aws.String("attribute_not_exists(pk)"),
 			Item: record.Item{
-				"pk": record.Text(record.Key(m.Attributes["customer"].String, "KEPT")), "sk": record.Text(cmp.Or(m.Attributes["order"].String, m.ID)),
+				"pk": record.Text(record.Key(m.Attributes["customer"].String, "KEPT")), "sk": record.Text(record.Key(m.Attributes["order"].String, m.ID)),
 				"body": record.Text(m.Body), "why": record.Text(why.Error()),
 			},
 		})

@@ -24,15 +24,17 @@
 // # Erasure
 //
 // A person has an opaque id, which comes first in all keys; the merchant's rows have none
-// of it. So Erase finds all of a person. Three kinds of traces remain: until they expire,
-// erased rows of the ledger with the id and times; for a week, events in the merchant's
-// limit, which name nobody; and what the provider has.
+// of it. Erase and Requests are for Personal in examples/cookbook: first it refuses the
+// person, waits for requests that are under way, and asks the provider about those that
+// failed. Three kinds of traces remain: until they expire, erased rows of the ledger with
+// the id and times; for a week, events in the merchant's limit, which name nobody; and what
+// the provider has.
 //
 // # IAM actions
 //
 //   - The service: GetItem, UpdateItem on the table answers; UpdateItem on limits; GetItem,
 //     PutItem on charges
-//   - Erase: Scan, UpdateItem on answers; BatchWriteItem, Query on limits and charges
+//   - Erasure: Scan, GetItem, UpdateItem on answers; BatchWriteItem, Query on limits and charges
 package checkout
 
 import (
@@ -349,39 +351,19 @@ func decode(row record.Item) (Charge, error) {
 	return c, errors.Join(f.Err(), err)
 }
 
-// Erase removes what is stored of a person, who can no longer log in. Call it again after
-// an error, and until it returns 0: a request that was under way may have written meanwhile.
+// Requests returns the ledger of the requests, whose keys begin with the person's id.
+func (s *Service) Requests() (*ledger.Operators, error) { return s.answers.Operators(s.db) }
+
+// Erase deletes a person's charges and limit. Call it until it returns 0, when the requests
+// have ended: Personal in examples/cookbook does so, and erases the requests.
 func (s *Service) Erase(ctx context.Context, person string) (erased int, err error) {
-	keys, err := ledger.Key(person)
-	if err != nil {
+	if _, err := ledger.Key(person); err != nil {
 		return 0, err
 	}
 	charges, err := s.charges.Erase(ctx, record.Key(person, "CHARGES"))
 	if err != nil {
-		return 0, err
+		return charges, err
 	}
 	limits, err := s.used.Erase(ctx, customer(person))
-	if err != nil {
-		return 0, err
-	}
-	ops, err := s.answers.Operators(s.db)
-	if err != nil {
-		return 0, err
-	}
-	erased = charges + limits
-	var failed []error // of rows: the others are erased all the same
-	for r, err := range ops.List(ctx, ledger.Filter{Prefix: keys}) {
-		if r.Key == "" { // otherwise it is a row, also if it cannot be read
-			return erased, err
-		}
-		if err == nil && r.State == ledger.Done && r.Result == nil {
-			continue // it was erased before
-		}
-		if err := s.answers.Erase(ctx, r.Key); err != nil && !errors.Is(err, ledger.ErrNotFound) {
-			failed = append(failed, err)
-			continue
-		}
-		erased++
-	}
-	return erased, errors.Join(failed...)
+	return charges + limits, err
 }

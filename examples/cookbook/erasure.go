@@ -11,31 +11,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/homeops/ddbpatterns/activity"
-	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/verdict"
 )
 
-// Personal is what a service stores about its customers. A customer has an opaque id,
+// Personal erases what a service stores about its customers. A customer has an opaque id,
 // such as a random number. Names and addresses are in the customer's profile, and not
 // part of any key.
 type Personal struct {
 	Requests *ledger.Operators // keys of RequestKey
-	Days     *counter.Store    // the key is the customer's id, and no other
-	Log      *activity.Store   // the scope is the customer's id
-	// Own erase records of your own, by the customer's id: points, charges, what a queue has
-	// kept for people. Each calls record.Rows.Erase for a partition.
-	Own []func(ctx context.Context, customer string) (int, error)
+	// Stores erase by the customer's id: a counter whose key it is, a log whose scope it is,
+	// records of your own, such as what a queue has kept for people.
+	Stores []func(ctx context.Context, customer string) (int, error)
 	// Gone has the ids of who was erased. Its Retention is as long as events may come.
 	Gone *ledger.Store
 
 	// Wait is how long a request that Refuse let through may go on: the longest lease and
 	// the skew budget together, such as two minutes.
 	Wait time.Duration
-	// Ask asks the provider what became of a request that has failed or died, and does what
-	// is left to do, such as a refund. Erased rows no longer show which these are.
+	// Ask, if set, asks the provider what became of a request that has failed or died, and
+	// does what is left to do, such as a refund. Erased rows no longer show which these are.
 	Ask func(context.Context, ledger.Record) error
 }
 
@@ -114,12 +110,25 @@ func (p Personal) Erase(ctx context.Context, customer string) error {
 	}
 	var failed []error
 	for r, err := range p.Requests.List(ctx, ledger.Filter{Prefix: part}) {
-		if r.Key != "" { // also if it cannot be read
-			err = p.eraseRequest(ctx, r)
+		if r.Key == "" { // the listing has failed
+			return errors.Join(append(failed, err)...)
 		}
-		failed = append(failed, err)
+		if err == nil {
+			err = p.ended(ctx, r.Key)
+		} else {
+			err = nil // a row that cannot be read is erased, too
+		}
+		if err == nil {
+			err = p.Requests.Erase(ctx, r.Key)
+		}
+		if !errors.Is(err, ledger.ErrNotFound) { // which has expired meanwhile
+			failed = append(failed, err)
+		}
 	}
-	for _, erase := range append([]func(context.Context, string) (int, error){p.Days.Erase, p.Log.Erase}, p.Own...) {
+	if err := errors.Join(failed...); err != nil {
+		return err // Ask, and what is under way, may need what the stores have
+	}
+	for _, erase := range p.Stores {
 		n, err := erase(ctx, customer)
 		for n > 0 && err == nil { // until nothing is left
 			n, err = erase(ctx, customer)
@@ -129,18 +138,17 @@ func (p Personal) Erase(ctx context.Context, customer string) error {
 	return errors.Join(failed...)
 }
 
-func (p Personal) eraseRequest(ctx context.Context, r ledger.Record) error {
-	if r.State == ledger.Claimed && time.Since(r.Lease) < p.Wait {
+// ended returns an error unless the request may be erased. It reads the row, because List
+// has read it a while ago.
+func (p Personal) ended(ctx context.Context, key string) error {
+	r, _, err := p.Requests.Get(ctx, key)
+	switch {
+	case err != nil:
+		return err
+	case r.State == ledger.Claimed && time.Since(r.Lease) < p.Wait:
 		return ErrUnderWay
+	case p.Ask != nil && (r.State == ledger.Claimed || r.State == ledger.Failed):
+		return p.Ask(ctx, r)
 	}
-	if r.State == ledger.Claimed || r.State == ledger.Failed {
-		if err := p.Ask(ctx, r); err != nil {
-			return err
-		}
-	}
-	err := p.Requests.Erase(ctx, r.Key)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return nil // it has expired meanwhile
-	}
-	return err
+	return nil
 }

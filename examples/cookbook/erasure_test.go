@@ -32,6 +32,8 @@ import (
 type office struct {
 	cookbook.Personal
 	db     *dynamotest.DB
+	days   *counter.Store
+	log    *activity.Store
 	points points.Store
 	asked  map[string]ledger.State // about which keys the provider was asked
 }
@@ -49,10 +51,10 @@ func newOffice(t *testing.T) office {
 		t.Fatal(err)
 	}
 	db.Create(days.Table(), log.Table(), own.Table())
-	o := office{db: db, points: own, asked: map[string]ledger.State{}}
+	o := office{db: db, days: days, log: log, points: own, asked: map[string]ledger.State{}}
 	o.Personal = cookbook.Personal{
-		Requests: requests, Days: days, Log: log, Gone: gone, Wait: afterTheLease,
-		Own: []func(context.Context, string) (int, error){own.Erase},
+		Requests: requests, Gone: gone, Wait: afterTheLease,
+		Stores: []func(context.Context, string) (int, error){days.Erase, log.Erase, own.Erase},
 	}
 	o.Ask = func(_ context.Context, r ledger.Record) error {
 		o.asked[r.Key] = r.State
@@ -82,8 +84,8 @@ func (o office) request(t *testing.T, customer, chosen, text string) error {
 	}
 	_, err = ledger.Do(t.Context(), o.Requests.Store, req, func(ctx context.Context, c *ledger.Claim) (string, error) {
 		ev, err1 := c.Event()
-		_, err2 := o.Days.Take(ctx, counter.Take{Key: customer, Event: ev, Weight: 1, Cap: 100})
-		_, err3 := o.Log.Record(ctx, activity.Activity{Scope: customer, Actor: customer, ActorName: name, Event: ev, Name: "charge", Data: map[string]any{"to": email}})
+		_, err2 := o.days.Take(ctx, counter.Take{Key: customer, Event: ev, Weight: 1, Cap: 100})
+		_, err3 := o.log.Record(ctx, activity.Activity{Scope: customer, Actor: customer, ActorName: name, Event: ev, Name: "charge", Data: map[string]any{"to": email}})
 		_, err4 := o.points.Earn(ctx, customer, ev, 5)
 		if text == "refuse" {
 			err1 = ledger.Permanent(errRefused)
@@ -133,7 +135,7 @@ func TestErasure(t *testing.T) {
 			t.Errorf("the name stands in %d rows", got)
 		}
 		// The index by actor lags: nothing is found, and nothing is said.
-		if n, err := o.Log.EraseActor(t.Context(), customer); n != 0 || err != nil {
+		if n, err := o.log.EraseActor(t.Context(), customer); n != 0 || err != nil {
 			t.Errorf("EraseActor: %d, %v", n, err)
 		}
 		if err := o.Erase(t.Context(), customer); !errors.Is(err, cookbook.ErrUnderWay) {
@@ -232,6 +234,53 @@ func TestErasureOfWhatIsUnderWay(t *testing.T) {
 		want(errRefused, ledger.Failed)
 		o.Ask = func(context.Context, ledger.Record) error { return nil }
 		want(nil, ledger.Done)
+	})
+}
+
+// While the provider takes its time over requests that failed, others are at work: they are
+// not asked about, and keep their keys. What the question needs stays until it is answered.
+func TestErasureWithASlowProvider(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(t)
+		ctx, stop := context.WithCancel(t.Context())
+		lives, tries := map[string]bool{}, map[string]int{}
+		for i := range 6 { // whatever the order of the listing is, one comes after a failed one
+			if err := o.request(t, "ann", fmt.Sprint("failed ", i), "fails"); err == nil {
+				t.Fatal("no error")
+			}
+			key, err := cookbook.RequestKey("ann", fmt.Sprint("lives ", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lives[key] = true
+			go func() {
+				_, err := ledger.Do(ctx, o.Requests.Store, ledger.Request{Key: key}, func(ctx context.Context, _ *ledger.Claim) (string, error) {
+					<-ctx.Done()
+					return "", context.Cause(ctx)
+				})
+				if errors.Is(err, ledger.ErrLeaseLost) {
+					t.Errorf("a request at work: %v", err)
+				}
+			}()
+		}
+		o.Ask = func(ctx context.Context, r ledger.Record) error {
+			if n, err := o.points.Of(ctx, "ann"); lives[r.Key] || n != 30 || err != nil {
+				t.Errorf("asked about %v, which lives: %v; %d points, %v", r.Key, lives[r.Key], n, err)
+			}
+			time.Sleep(time.Minute)
+			if tries[r.Key]++; tries[r.Key] == 1 {
+				return errRefused
+			}
+			return nil
+		}
+		for range 4 {
+			if err := o.Erase(t.Context(), "ann"); !errors.Is(err, cookbook.ErrUnderWay) {
+				t.Error(err)
+			}
+			time.Sleep(2 * afterTheLease)
+		}
+		stop()
 	})
 }
 

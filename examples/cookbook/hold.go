@@ -128,9 +128,11 @@ func (s Spending) Buy(ctx context.Context, seen *ledger.Store, log *activity.Sto
 	return res.Value, err
 }
 
-// final marks an error of the work that each further delivery would meet again.
+// final marks an error of the work that each further delivery would meet again. Bad input
+// may be an event too far ahead, which becomes valid with time.
 func final(err error) error {
-	if verdict.Of(err).Kind == verdict.Poison {
+	_, bad := errors.AsType[*event.InputError](err)
+	if verdict.Of(err).Kind == verdict.Poison && !bad {
 		return ledger.Permanent(err)
 	}
 	return err

@@ -21,7 +21,6 @@ import (
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
-	"github.com/homeops/ddbpatterns/verdict"
 )
 
 // Retention is how long after it happened an event may be delivered.
@@ -113,7 +112,8 @@ func (s Store) Buy(customer string, purchase event.Event, n int64, goods ...type
 // forGood marks an error that each delivery would get: an event that is too old, or one that
 // spent another amount before.
 func forGood(err error) error {
-	if verdict.Of(err).Kind == verdict.Poison {
+	_, other := errors.AsType[*record.AddError](err)
+	if other || errors.Is(err, event.ErrTooOld) {
 		return ledger.Permanent(err)
 	}
 	return err

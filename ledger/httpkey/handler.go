@@ -302,8 +302,8 @@ func FromContext(ctx context.Context) (*ledger.Claim, bool) {
 // answer that is too large to be stored ends the key without the writes: see
 // [ledger.DoTx].
 //
-// If the condition of a write fails, the handler is called again, up to 15 times, with a
-// new ResponseWriter and nothing added. So what else it does must be safe to repeat.
+// If the condition of a write fails, or a write stays throttled, the handler is called
+// again, up to 15 times, with a new ResponseWriter and nothing added. So what else it does must be safe to repeat.
 // [ledger.Claim.Reasons] has a reason for each write, in the order in which they were
 // added: give each to the Outcome of an item that is made anew, of the same input.
 //
