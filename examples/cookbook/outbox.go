@@ -148,7 +148,7 @@ func (s Shop) send(ctx context.Context, query *dynamodb.QueryInput) error {
 }
 
 // deliver sends a message and deletes it. If it cannot be sent, the try is counted; the
-// last one makes it a dead letter.
+// last try makes the message a dead letter.
 func (s Shop) deliver(ctx context.Context, m message) error {
 	failed := s.Send(ctx, m.key, m.body)
 	if failed == nil {

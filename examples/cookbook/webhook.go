@@ -23,7 +23,7 @@ type ChargeSucceeded struct {
 // Webhook has each paid order shipped once, however often its charge is delivered.
 type Webhook struct {
 	Seen *ledger.Store
-	// Oldest is how old a charge may be that the ledger does not know: a day less
+	// Oldest is how old a charge may be without a result in the ledger: a day less
 	// than the ledger's Retention, for the row of an older one may have expired.
 	Oldest time.Duration
 	// Ship may be called again for the same key, after a crash. The warehouse must
