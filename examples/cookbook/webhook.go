@@ -3,6 +3,7 @@ package cookbook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -36,11 +37,13 @@ type Webhook struct {
 // ServeHTTP answers 200 when the provider need not deliver the charge again.
 func (h Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-	if err != nil {
-		http.Error(w, "cannot read the body", http.StatusBadRequest)
-		return
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case large:
+		err = ledger.Permanent(err) // its beginning is kept for people
+	case err == nil:
+		err = h.handle(r.Context(), body)
 	}
-	err = h.handle(r.Context(), body)
 	v := verdict.Of(err)
 	if v.Kind == verdict.Poison && h.Dead(r.Context(), body, err) != nil {
 		v.Kind = verdict.Retry

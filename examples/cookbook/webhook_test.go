@@ -138,10 +138,10 @@ func TestAChargeInProgress(t *testing.T) {
 func TestChargesThatNoDeliveryHelps(t *testing.T) {
 	t.Parallel()
 	s := newProvider(t)
-	for _, body := range []string{"{", "{}", `{"ID":""}`} {
+	for _, body := range []string{"{", "{}", `{"ID":""}`, `{"ID":"` + strings.Repeat("x", 1<<20) + `"}`} {
 		s.deliver(t, body, http.StatusOK, 0)
 	}
-	if len(s.dead) != 3 {
+	if len(s.dead) != 4 {
 		t.Errorf("dead: %v", s.dead)
 	}
 
@@ -154,7 +154,7 @@ func TestChargesThatNoDeliveryHelps(t *testing.T) {
 	s.deliver(t, body, http.StatusServiceUnavailable, 0)
 	s.full = nil
 	s.deliver(t, body, http.StatusOK, 0)
-	if s.asked != 5 || len(s.dead) != 5 || !errors.Is(s.dead[4], ledger.ErrTooManyAttempts) {
+	if s.asked != 5 || len(s.dead) != 6 || !errors.Is(s.dead[5], ledger.ErrTooManyAttempts) {
 		t.Errorf("asked %d times, dead: %v", s.asked, s.dead)
 	}
 	s.trouble = nil
@@ -171,7 +171,7 @@ func TestChargesThatNoDeliveryHelps(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.deliver(t, body, http.StatusOK, 1)
-	if s.asked != 6 || len(s.dead) != 5 {
+	if s.asked != 6 || len(s.dead) != 6 {
 		t.Errorf("asked %d times, dead: %v", s.asked, s.dead)
 	}
 }

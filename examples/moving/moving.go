@@ -76,7 +76,13 @@ func (l Log) Write(ctx context.Context, e Entry) error {
 		return err
 	}
 	_, err = l.New.Record(ctx, a)
-	return err
+	if !errors.Is(err, activity.ErrRetracted) {
+		return err
+	}
+	if l.Phase == NewOnly { // it was taken back, and stays so in both logs
+		return nil
+	}
+	return l.deleteOld(ctx, row)
 }
 
 // Remove takes an entry back. The tombstone keeps the import from bringing back

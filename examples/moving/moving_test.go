@@ -181,7 +181,8 @@ func moveAll(m *move, seed uint64) {
 	}
 }
 
-// An entry that is taken back after the import has read it does not come back.
+// An entry that is taken back after the import has read it does not come back, also when it
+// is delivered again.
 func TestTakenBackUnderTheImport(t *testing.T) {
 	t.Parallel()
 	m := openMove(t)
@@ -195,9 +196,12 @@ func TestTakenBackUnderTheImport(t *testing.T) {
 	if err := m.log.Import(t.Context(), moving.Mark{}, 4, func(moving.Mark) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	m.same(true)
-	if steps, err := m.at(moving.ReadNew).Tally(t.Context(), "ann", noon.Add(time.Hour)); len(steps) != 0 || err != nil {
-		t.Errorf("the new log has %v, %v", steps, err)
+	for _, phase := range []moving.Phase{moving.ReadOld, moving.ReadNew, moving.NewOnly} {
+		m.write(phase, e) // delivered again
+		m.same(true)
+		if steps, err := m.at(phase).Tally(t.Context(), "ann", noon.Add(time.Hour)); len(steps) != 0 || err != nil {
+			t.Errorf("in phase %v the log has %v, %v", phase, steps, err)
+		}
 	}
 }
 

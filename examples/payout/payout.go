@@ -234,15 +234,15 @@ func (s *Service) endTurn(ctx context.Context, ev event.Event, p Payout) error {
 // report answers 200 to the bank when the report need not be delivered again.
 func (s *Service) report(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-	if err != nil {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		return
-	}
+	_, large := errors.AsType[*http.MaxBytesError](err)
 	var told Report
-	if err = json.Unmarshal(body, &told); err != nil {
-		err = ledger.Permanent(err)
-	} else {
-		err = s.keep(r.Context(), told)
+	switch {
+	case large:
+		err = ledger.Permanent(err) // its beginning is kept for people
+	case err == nil:
+		if err = ledger.Permanent(json.Unmarshal(body, &told)); err == nil {
+			err = s.keep(r.Context(), told)
+		}
 	}
 	v := verdict.Of(err)
 	if v.Kind == verdict.Poison && s.Dead(r.Context(), body, err) != nil {

@@ -238,8 +238,11 @@ func TestDeadReports(t *testing.T) {
 		if got := c.tell("1", other.String(), "paid", time.Now()); got != http.StatusOK || len(c.dead) != 1 {
 			t.Error(got, c.dead)
 		}
+		if got := c.tell("1", strings.Repeat("x", 1<<20), "paid", time.Now()); got != http.StatusOK || len(c.dead) != 2 {
+			t.Error(got, len(c.dead))
+		}
 		c.db.Inject(dynamotest.Fault{Do: dynamotest.Throttle, Op: "GetItem", Table: "payouts", Times: -1})
-		if got := c.tell("1", "po", "paid", time.Now()); got != http.StatusServiceUnavailable || len(c.dead) != 1 {
+		if got := c.tell("1", "po", "paid", time.Now()); got != http.StatusServiceUnavailable || len(c.dead) != 2 {
 			t.Error(got, c.dead)
 		}
 		c.db.Heal()
