@@ -57,8 +57,8 @@ func check(err error) {
 	}
 }
 
-// keep returns what keeps for people, once for each message, what can never be done. The
-// customer's rows are erased by record.Rows.Erase of the partition.
+// keep returns a Config.Refused: it stores what can never be done, for people, once for each
+// message. The customer's rows are erased by record.Rows.Erase of the partition.
 func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) error {
 	db := refusedTable(ctx)
 	return func(ctx context.Context, m ledgersqs.Message, why error) error {

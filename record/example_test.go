@@ -135,7 +135,7 @@ func ExampleRows_Apply_device() {
 			Next: func(row record.Item, _ event.Event) (record.Item, error) {
 				stands, err := decode(row)
 				if err != nil || cmp.Or(cmp.Compare(stands.Starts, r.Starts), cmp.Compare(stands.Number, r.Number)) >= 0 {
-					return nil, err // no later report: it counts, and changes nothing
+					return nil, err // not a later report: its event counts, and nothing changes
 				}
 				return record.Item{"starts": record.Int(r.Starts), "number": record.Int(r.Number), "door": record.Text(r.Door)}, nil
 			},

@@ -57,7 +57,7 @@ func (p Personal) Refuse(ctx context.Context, customer string) error {
 }
 
 // Guard answers 410 to a customer who was erased, before anything is stored. Wrap the
-// handlers in it, httpkey's too, and authenticate before it: nobody gets 400.
+// handlers in it, httpkey's too, and authenticate before it: an empty id gets 400.
 func (p Personal) Guard(customer func(*http.Request) string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := p.Refuse(r.Context(), customer(r))

@@ -153,7 +153,7 @@ func (s *Service) try(ctx context.Context, ev event.Event, p Payout, h http.Head
 	_, asked, err := s.payouts.Get(ctx, record.Key(p.Merchant, "PAYOUTS"), ev.String())
 	age := s.now().Sub(ev.Time())
 	if err == nil && (!asked && age > fresh || asked && age > keyLife) {
-		return http.StatusGone // stored: somebody must ask the bank what became of it
+		return http.StatusGone // stored; if asked, somebody must ask the bank what became of it
 	}
 	if err == nil && !asked {
 		if refused := s.limit(ctx, ev, p, h); refused != 0 {

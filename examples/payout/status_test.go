@@ -95,7 +95,7 @@ func TestEveryOrder(t *testing.T) {
 }
 
 // Two returns of one second have different reasons. Nobody can know which one is
-// right: the row is the same in both orders, and the second report is told.
+// right: the row is the same in both orders, and the second call gets the tie.
 func TestATie(t *testing.T) {
 	db, statuses := openStatuses(t)
 	var rows []map[string]string
