@@ -46,6 +46,8 @@ const (
 	// keyLife is how long the bank knows a key, less an hour. After it, the bank would pay
 	// again.
 	keyLife = 23 * time.Hour
+	// maxCents is the most that a counter can take at once.
+	maxCents = 1_000_000_000_000
 )
 
 // ErrDeclined is the Bank's clear no. After any other error, nobody knows what it did.
@@ -133,7 +135,7 @@ func (s *Service) Handler() (http.Handler, error) {
 // 429, a 503 or a 504.
 func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
 	var p Payout
-	if json.NewDecoder(r.Body).Decode(&p) != nil || p.Account == "" || len(p.Account) > 100 || p.Cents <= 0 {
+	if json.NewDecoder(r.Body).Decode(&p) != nil || p.Account == "" || len(p.Account) > 100 || p.Cents < 1 || p.Cents > maxCents {
 		http.Error(w, "account and cents are needed", http.StatusBadRequest)
 		return
 	}
@@ -195,17 +197,13 @@ func (s *Service) limit(ctx context.Context, ev event.Event, p Payout, h http.He
 		return http.StatusTooManyRequests
 	}
 	day, err := s.day.Take(ctx, counter.Take{Key: p.Merchant, Event: ev, Weight: p.Cents, Cap: s.PerDay})
-	_, bad := errors.AsType[*event.InputError](err) // an amount that no day can hold
-	full := errors.Is(err, counter.ErrFull)         // see counter.Config.MaxRecorded
 	switch {
-	case err != nil && !bad && !full:
-		return http.StatusServiceUnavailable
 	case err == nil && !day.Refused():
 		return 0
+	case err != nil && !errors.Is(err, counter.ErrFull): // see counter.Config.MaxRecorded
+		return http.StatusServiceUnavailable
 	case s.endTurn(ctx, ev, p) != nil:
 		return http.StatusServiceUnavailable
-	case bad:
-		return http.StatusBadRequest
 	}
 	return http.StatusPaymentRequired
 }
