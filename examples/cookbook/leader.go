@@ -1,6 +1,7 @@
 package cookbook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,7 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
 
@@ -41,9 +44,9 @@ func (l Leader) Run(ctx context.Context) {
 }
 
 // Publish writes if this process still leads, and returns ledger.ErrLeaseLost if not.
-func (l Leader) Publish(ctx context.Context, c *ledger.Claim, price types.TransactWriteItem) error {
+func (l Leader) Publish(ctx context.Context, c *ledger.Claim, prices ...types.TransactWriteItem) error {
 	leads := c.CheckItem()
-	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{leads.Item, price}}
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: append([]types.TransactWriteItem{leads.Item}, prices...)}
 	for try := 1; ; try++ {
 		_, err := l.DB.TransactWriteItems(ctx, in)
 		var cancelled *types.TransactionCanceledException
@@ -57,6 +60,31 @@ func (l Leader) Publish(ctx context.Context, c *ledger.Claim, price types.Transa
 			return err
 		}
 		time.Sleep(time.Duration(try) * 20 * time.Millisecond)
+	}
+}
+
+// PublishEvent is Publish for a record of your own: it counts the event once.
+func PublishEvent[T any](ctx context.Context, l Leader, c *ledger.Claim, rows *record.Rows[T], a record.Apply) (event.Outcome, error) {
+	for try := 1; ; try++ {
+		item, err := rows.ApplyItem(ctx, a) // anew: another may have changed the row
+		if err != nil {
+			return 0, err
+		}
+		err = l.Publish(ctx, c, item.Items...)
+		cancelled, refused := errors.AsType[*types.TransactionCanceledException](err)
+		switch {
+		case err == nil:
+			return event.Created, nil
+		case !refused: // ErrLeaseLost, or trouble: call again with the same event
+			return 0, err
+		}
+		out, why := item.Outcome(cancelled.CancellationReasons[1:])
+		if out != 0 {
+			return out, nil
+		}
+		if try == 5 || !errors.Is(why, record.ErrContended) {
+			return 0, cmp.Or(why, err) // without a why, the check was in the way, and nothing is written
+		}
 	}
 }
 

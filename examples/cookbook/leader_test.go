@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/dynamotest"
+	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/examples/cookbook"
 	"github.com/homeops/ddbpatterns/ledger"
 	"github.com/homeops/ddbpatterns/record"
@@ -132,6 +134,65 @@ func TestALeaderThatStoodStill(t *testing.T) {
 		}
 		if row := e.db.Items("prices")[0]; record.Read(row).Int("written") != 2 || record.Read(row).Text("leader") != "new" {
 			t.Errorf("%v", row)
+		}
+	})
+}
+
+// A leader's event counts once, also when the row changes under it. What the lock's row
+// refuses is not taken for success.
+func TestALeadersEvent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newElection(t)
+		decode := func(row record.Item) (int64, error) { return record.Read(row).Int("cents"), nil }
+		rows, err := record.New(e.db.Client(), "records", record.Kind[int64]{Package: "prices", Type: "PRICE", Count: "reports", Retention: time.Hour, Decode: decode}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.db.Create(rows.Table())
+		claim, err := e.locks.Claim(t.Context(), ledger.Request{Key: "LEADER:prices"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		apply := func(id string) record.Apply {
+			ev, err := event.New(start, "supplier", id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return record.Apply{Partition: "PRICE", Sort: "lamp", Event: ev, Next: func(row record.Item, _ event.Event) (record.Item, error) {
+				return record.Item{"cents": record.Int(record.Read(row).Int("cents") + 1)}, nil
+			}}
+		}
+		l := cookbook.Leader{DB: e.db.Client(), Locks: e.locks}
+		want := func(id string, want event.Outcome, cents int64) error {
+			t.Helper()
+			out, err := cookbook.PublishEvent(t.Context(), l, claim, rows, apply(id))
+			if got, _, _ := rows.Get(t.Context(), "PRICE", "lamp"); out != want || got != cents || (out == 0) != (err != nil) {
+				t.Errorf("%s: %v, %v, and %d cents", id, out, err, got)
+			}
+			return err
+		}
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
+		_ = want("1", event.Created, 1)
+		_ = want("1", event.Duplicate, 1)
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.Before(func() {
+			if _, err := rows.Apply(t.Context(), apply("2")); err != nil {
+				t.Error(err)
+			}
+		}), Op: "TransactWriteItems"})
+		_ = want("3", event.Created, 3)
+		e.db.Inject(dynamotest.Fault{Do: dynamotest.Conflict, Op: "TransactWriteItems", Table: "locks", Times: 5})
+		if err := want("4", 0, 3); !strings.Contains(err.Error(), "TransactionConflict") {
+			t.Error(err)
+		}
+		_ = want("4", event.Created, 4)
+		time.Sleep(2 * afterTheLease)
+		if _, err := e.locks.Claim(t.Context(), ledger.Request{Key: "LEADER:prices"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := want("5", 0, 4); !errors.Is(err, ledger.ErrLeaseLost) {
+			t.Error(err)
 		}
 	})
 }
