@@ -73,7 +73,8 @@ func (p Personal) Guard(customer func(*http.Request) string, next http.Handler) 
 }
 
 // RequestKey is the ledger key of a customer's request. The customer's id comes first.
-// What the customer has chosen is hashed, for it may be an address.
+// What the customer has chosen is hashed, for it may be an address. For an event that
+// somebody else reports, it is the event's text.
 func RequestKey(customer, chosen string) (string, error) {
 	sum := sha256.Sum256([]byte(chosen))
 	return ledger.Key(customer, hex.EncodeToString(sum[:16]))

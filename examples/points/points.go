@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/homeops/ddbpatterns/event"
@@ -65,6 +66,31 @@ func (s Store) Earn(ctx context.Context, customer string, order event.Event, n i
 	return s.rows.Apply(ctx, change("Earn", customer, order, n))
 }
 
+// EarnIf returns the work of an order for ledger.DoTx: it earns the points once, if the
+// condition of another row holds, such as that the customer was not erased. If it does not,
+// refused is the answer for good.
+func (s Store) EarnIf(customer string, order event.Event, n int64, condition types.TransactWriteItem, refused error) func(context.Context, *ledger.Claim) (string, []types.TransactWriteItem, error) {
+	return func(ctx context.Context, c *ledger.Claim) (string, []types.TransactWriteItem, error) {
+		if n < 1 {
+			return "", nil, event.BadInput("points", "n", "must be at least 1")
+		}
+		earn, err := s.rows.ApplyItem(ctx, change("EarnIf", customer, order, n))
+		if err != nil {
+			return "", nil, forGood(err)
+		}
+		if reasons := c.Reasons(); reasons != nil {
+			if aws.ToString(reasons[len(earn.Items)].Code) == "ConditionalCheckFailed" {
+				return "", nil, ledger.Permanent(refused)
+			}
+			out, err := earn.Outcome(reasons[:len(earn.Items)])
+			if err != nil || out == event.Duplicate {
+				return earned, nil, forGood(err)
+			}
+		}
+		return earned, append(earn.Items, condition), nil
+	}
+}
+
 // SpendItem returns the actions that take a purchase's points, once for its event,
 // for a transaction such as one of ledger.DoTx. If there are too few points, its
 // Outcome is a *record.FloorError.
@@ -80,6 +106,7 @@ func (s Store) SpendItem(ctx context.Context, customer string, purchase event.Ev
 }
 
 const (
+	earned = "earned"
 	bought = "bought"
 	tooFew = "too few points"
 )

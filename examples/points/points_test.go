@@ -15,6 +15,7 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/examples/cookbook"
 	"github.com/homeops/ddbpatterns/examples/points"
 	"github.com/homeops/ddbpatterns/internal/pricetest"
 	"github.com/homeops/ddbpatterns/internal/recordtest"
@@ -160,6 +161,50 @@ func TestAPurchaseThatCannotBe(t *testing.T) {
 		}
 	}
 	s.wantPoints(t, 7)
+}
+
+// Orders earn points, each once, until the customer is gone. The mark may come at any time.
+func TestEarnIf(t *testing.T) {
+	s := open(t)
+	gone, err := ledger.New(s.db.Client(), s.db.Name("gone"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.db.Create(gone.Table())
+	erasure := cookbook.Personal{Gone: gone}
+	errGone := errors.New("gone")
+	earn := func(id string, order event.Event, n int64) error {
+		notGone, err := erasure.NotGone("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = ledger.DoTx(t.Context(), s.seen, ledger.Request{Key: id}, s.points.EarnIf("ann", order, n, notGone, errGone))
+		return err
+	}
+	order := ordered(t, 1)
+	s.db.Inject(dynamotest.Fault{Do: dynamotest.LoseReply, Op: "TransactWriteItems"})
+	for _, id := range []string{"1", "1", "the ledger has forgotten it"} {
+		if err := earn(id, order, 10); err != nil {
+			t.Error(err)
+		}
+	}
+	for id, n := range map[string]int64{"another amount": 11, "nothing": 0} {
+		_, differs := errors.AsType[*record.AddError](earn(id, order, n))
+		_, bad := errors.AsType[*event.InputError](earn(id, order, n))
+		if differs == bad || bad != (n == 0) {
+			t.Errorf("%s: %v, %v", id, differs, bad)
+		}
+	}
+	s.wantPoints(t, 10)
+	s.db.Inject(dynamotest.Fault{Op: "TransactWriteItems", Do: dynamotest.Before(func() {
+		if _, err := gone.MarkSeen(t.Context(), "ann"); err != nil {
+			t.Error(err)
+		}
+	})})
+	if never, _ := errors.AsType[*ledger.PermanentError](earn("2", ordered(t, 2), 10)); never == nil || never.Error() != "gone" {
+		t.Error(never)
+	}
+	s.wantPoints(t, 10)
 }
 
 // A client sends each purchase again until it is answered, with the same Idempotency-Key.

@@ -21,7 +21,7 @@ import (
 // charge is an ordinary handler. It runs again after a crash.
 func charge(w http.ResponseWriter, r *http.Request) {
 	claim, _ := httpkey.FromContext(r.Context())
-	ev, err := claim.Event("charge") // the provider's key: the same in each attempt
+	ev, err := claim.Event() // the provider's key: the same in each attempt
 	if err == nil {
 		err = chargeCard(r.Context(), ev.String(), r.FormValue("card"))
 	}
