@@ -41,9 +41,9 @@ type Range struct {
 
 	// If Next is set, the walk writes to it the Cursor of a later walk that goes on:
 	// after the last activity that was yielded or, if ReadAtMost or an error ended the
-	// walk, after the last row that was read. After the last row, Next is "". If the
-	// first request fails, it is Cursor. A cursor does not promise another activity: to
-	// know, walk from it with a Limit of 1.
+	// walk, after the last row that was read. If the walk found that no row follows, Next
+	// is "". If the first request fails, it is Cursor. A cursor does not promise another
+	// activity: to know, walk from it with a Limit of 1.
 	//
 	// Each loop over the walk begins at Cursor, and writes Next when it ends or is
 	// left. A walk that is refused as bad input does not write it.

@@ -65,8 +65,8 @@ func keep(ctx context.Context) func(context.Context, ledgersqs.Message, error) e
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String("refused"), ConditionExpression: aws.String("attribute_not_exists(pk)"),
 			Item: record.Item{
-				"pk": record.Text(record.Key(m.Attributes["customer"].String, "KEPT")), "sk": record.Text(record.Key(m.Attributes["order"].String, m.ID)),
-				"body": record.Text(m.Body), "why": record.Text(why.Error()),
+				"pk": record.Text(record.Key(m.Attributes["customer"].String, "KEPT")), "sk": record.Text(m.ID),
+				"body": record.Text(m.Body[:min(len(m.Body), 256<<10)]), "why": record.Text(why.Error()), // a row has at most 400 KB
 			},
 		})
 		if _, kept := errors.AsType[*types.ConditionalCheckFailedException](err); kept {

@@ -49,9 +49,9 @@ type Range struct {
 
 	// Next, if set, is where the walk writes the Cursor of a later walk that goes
 	// on: after the last message that was yielded or, if ReadAtMost or an error
-	// ended the walk, after the last row that was read. It is "" after the last row,
-	// and Cursor if the first request fails. A cursor does not promise another
-	// message.
+	// ended the walk, after the last row that was read. It is "" if the walk found that
+	// no row follows, and Cursor if the first request fails. A cursor does not promise
+	// another message.
 	//
 	// Each loop over the walk begins at Cursor, and writes Next when it ends or is
 	// left. A walk that is refused as bad input does not write it.

@@ -212,7 +212,7 @@ func (s *Service) charge(ctx context.Context, in request) reply {
 	_, bad := errors.AsType[*event.InputError](err)
 	switch {
 	case errors.Is(err, event.ErrTooOld): // an attempt of a week ago may have charged
-		return reply{http.StatusGone, "unknown: ask us", ""}
+		return reply{http.StatusGatewayTimeout, "unknown: ask us", ""} // not stored: the key stays among the failed
 	case errors.Is(err, counter.ErrFull): // see counter.Config.MaxRecorded
 		return reply{http.StatusPaymentRequired, "too many charges today", ""}
 	case bad:

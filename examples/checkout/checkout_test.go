@@ -217,6 +217,22 @@ func TestTheNextDay(t *testing.T) {
 			c.want(t, "k-2", "/charges", charge("visa", 300), http.StatusCreated)
 			c.used(t, 0, 0, 300)
 		}
+		// After a week, nobody can know what the limits hold. The key still says so.
+		c.provider.err = errors.New("timeout")
+		c.want(t, "k-3", "/charges", charge("visa", 200), http.StatusGatewayTimeout)
+		time.Sleep(9 * 24 * time.Hour)
+		c.want(t, "k-3", "/charges", charge("visa", 200), http.StatusGatewayTimeout)
+		requests, err := c.Requests()
+		if err != nil {
+			t.Fatal(err)
+		}
+		unknown := 0
+		for range requests.List(t.Context(), ledger.Filter{States: []ledger.State{ledger.Failed}}) {
+			unknown++
+		}
+		if unknown != 1 {
+			t.Errorf("%d keys have failed, want 1", unknown)
+		}
 	})
 }
 

@@ -31,7 +31,8 @@ type Personal struct {
 	// the skew budget together, such as two minutes.
 	Wait time.Duration
 	// Ask, if set, asks the provider what became of a request that has failed or died, and
-	// does what is left to do, such as a refund. Erased rows no longer show which these are.
+	// does what is left to do, such as a refund. It may be called again for the same request.
+	// Erased rows no longer show which these are.
 	Ask func(context.Context, ledger.Record) error
 }
 

@@ -34,9 +34,13 @@ type Webhook struct {
 	Dead func(ctx context.Context, body []byte, why error) error
 }
 
+// mostBody is the most of a body that is read, and given to Dead: DynamoDB takes rows of
+// 400 KB.
+const mostBody = 256 << 10
+
 // ServeHTTP answers 200 when the provider need not deliver the charge again.
 func (h Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case large:

@@ -148,8 +148,8 @@ func (l Log) Import(ctx context.Context, after Mark, size int32, keep func(Mark)
 	}
 }
 
-// record records a page of rows. Entries that were taken back meanwhile count
-// as done.
+// record records a page of rows. An entry that was taken back goes from the old log, too: a
+// process that does not know the new log may have written it again.
 func (l Log) record(ctx context.Context, rows []Row) error {
 	var all []activity.Activity
 	for _, r := range rows {
@@ -163,6 +163,9 @@ func (l Log) record(ctx context.Context, rows []Row) error {
 	if left, ok := errors.AsType[*event.LeftoverError](err); ok {
 		for _, one := range left.Leftovers {
 			if !errors.Is(one.Err, activity.ErrRetracted) {
+				return err
+			}
+			if err := l.deleteOld(ctx, rows[one.Index]); err != nil {
 				return err
 			}
 		}

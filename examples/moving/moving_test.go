@@ -205,6 +205,39 @@ func TestTakenBackUnderTheImport(t *testing.T) {
 	}
 }
 
+// While ReadOld is being deployed, the old code gets an entry again that was taken back: the
+// import takes it back there, too. If the old code takes an entry back, the comparison shows
+// that the new log has it: take it back again.
+func TestTakenBackBesideTheOldCode(t *testing.T) {
+	t.Parallel()
+	m := openMove(t)
+	e := moving.Entry{Customer: "ann", Order: "1001", Step: "placed", Clerk: "dora", At: noon}
+	remove := func(phase moving.Phase) {
+		if err := m.at(phase).Remove(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	importAll := func() {
+		if err := m.log.Import(t.Context(), moving.Mark{}, 4, func(moving.Mark) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.write(moving.ReadOld, e)
+	remove(moving.ReadOld)
+	m.write(moving.OldOnly, e)
+	m.same(false)
+	importAll()
+	m.same(true)
+
+	e.Order = "1002"
+	m.write(moving.ReadOld, e)
+	remove(moving.OldOnly)
+	importAll()
+	m.same(false)
+	remove(moving.ReadOld)
+	m.same(true)
+}
+
 // A process that writes only the old log during the import leaves a gap. The
 // comparison shows it, and another import closes it.
 func TestAnOldWriterBesideTheImport(t *testing.T) {

@@ -48,6 +48,9 @@ const (
 	keyLife = 23 * time.Hour
 	// maxCents is the most that a counter can take at once.
 	maxCents = 1_000_000_000_000
+	// mostBody is the most of a report that is read, and given to Dead: DynamoDB takes rows
+	// of 400 KB.
+	mostBody = 256 << 10
 )
 
 // ErrDeclined is the Bank's clear no. After any other error, nobody knows what it did.
@@ -154,10 +157,14 @@ func (s *Service) pay(w http.ResponseWriter, r *http.Request) {
 func (s *Service) try(ctx context.Context, ev event.Event, p Payout, h http.Header) int {
 	_, asked, err := s.payouts.Get(ctx, record.Key(p.Merchant, "PAYOUTS"), ev.String())
 	age := s.now().Sub(ev.Time())
-	if err == nil && (!asked && age > fresh || asked && age > keyLife) {
-		return http.StatusGone // stored; if asked, somebody must ask the bank what became of it
-	}
-	if err == nil && !asked {
+	switch {
+	case err != nil:
+		return http.StatusServiceUnavailable
+	case asked && age > keyLife: // somebody must ask the bank what became of it
+		return http.StatusGatewayTimeout // not stored: the key stays among the failed
+	case !asked && age > fresh:
+		return http.StatusGone
+	case !asked:
 		if refused := s.limit(ctx, ev, p, h); refused != 0 {
 			return refused
 		}
@@ -231,7 +238,7 @@ func (s *Service) endTurn(ctx context.Context, ev event.Event, p Payout) error {
 
 // report answers 200 to the bank when the report need not be delivered again.
 func (s *Service) report(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	_, large := errors.AsType[*http.MaxBytesError](err)
 	var told Report
 	switch {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
+	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
 )
@@ -156,15 +158,21 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// After the life of the bank's keys, nobody asks it again.
+// After the life of the bank's keys, nobody asks it again. The key stays among those that
+// failed, for people.
 func TestKeyLife(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := timedOut(t)
 		clear(c.bank.paid)
 		time.Sleep(keyLife + time.Second)
-		if got := c.post("1", "a", 100); got != http.StatusGone || len(c.bank.paid) != 0 {
+		if got := c.post("1", "a", 100); got != http.StatusGatewayTimeout || len(c.bank.paid) != 0 {
 			t.Error(got, c.bank.paid)
+		}
+		for _, row := range c.db.Items("answers") {
+			if got := record.Read(row).Text("state"); got != string(ledger.Failed) {
+				t.Errorf("the key is %s", got)
+			}
 		}
 	})
 }
