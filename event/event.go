@@ -25,7 +25,8 @@ const Size = 16
 //
 // If the device itself sends the message again, use ledger.Claim.Event. The time of
 // that event is when a key, made of the device and its number for the message, was
-// first seen.
+// first seen. If the row itself keeps that number, as in docs/status.md, the time of
+// receipt is enough.
 const MaxAhead = time.Hour
 
 // Event is the identity of something that happened, and a valid ULID. Events

@@ -37,6 +37,23 @@ func shipping(ctx context.Context) ledgersqs.Handler {
 	})
 }
 
+var errGone = errors.New("the customer was erased") // ErrGone of examples/cookbook
+
+// refusing asks refuse first, such as Personal.Refuse of examples/cookbook. A message of a
+// customer who was erased is deleted, and not kept for people.
+func refusing(refuse func(ctx context.Context, customer string) error, handle ledgersqs.Handler) ledgersqs.Handler {
+	return func(ctx context.Context, m ledgersqs.Message) error {
+		err := refuse(ctx, m.Attributes["customer"].String)
+		if errors.Is(err, errGone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return handle(ctx, m)
+	}
+}
+
 // ship asks a carrier, which ships once for each key.
 func ship(_, article string) error {
 	fmt.Println("ship", article)
@@ -106,14 +123,21 @@ func ExampleRun() {
 
 func ExampleLambda() {
 	ctx := context.Background()
-	handle, err := ledgersqs.Lambda(shipping(ctx), &ledgersqs.Config{Refused: keep(ctx)})
+	refuse := func(_ context.Context, customer string) error {
+		if customer == "bo" {
+			return errGone
+		}
+		return nil
+	}
+	handle, err := ledgersqs.Lambda(refusing(refuse, shipping(ctx)), &ledgersqs.Config{Refused: keep(ctx)})
 	check(err)
 	// In a function: lambda.Start(handle). Lambda calls it with such events:
 	const order17 = `"body": "lamp", "messageAttributes": {
 		"customer": {"stringValue": "ann", "dataType": "String"}, "order": {"stringValue": "17", "dataType": "String"}
 	}`
+	bos := strings.NewReplacer("ann", "bo", "lamp", "vase").Replace(order17)
 	var event ledgersqs.Event
-	check(json.Unmarshal([]byte(`{"Records": [{"messageId": "1", `+order17+`}, {"messageId": "2", `+order17+`}]}`), &event))
+	check(json.Unmarshal([]byte(`{"Records": [{"messageId": "1", `+order17+`}, {"messageId": "2", `+order17+`}, {"messageId": "3", `+bos+`}]}`), &event))
 	out, err := handle(ctx, event)
 	fmt.Println(len(out.Failures), "stay,", err)
 	// Output:

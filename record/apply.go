@@ -66,7 +66,7 @@ type Apply struct {
 // not.
 //
 // If the [Kind] is exact, give either Next or Add. Apply writes a row for the event in
-// the same transaction. An event is then [event.Duplicate] only if another call has
+// the same transaction: it sends TransactWriteItems, where others send UpdateItem. An event is then [event.Duplicate] only if another call has
 // counted it. It is [event.ErrTooOld] only from Kind.Retention after it happened, less
 // Config.MaxSkew, and Apply then sends no request. With Add, AtLeast may refuse the
 // event with a [*FloorError]. If the event is counted already and added something else,

@@ -94,7 +94,8 @@ func (p Personal) NotGone(customer string) (types.TransactWriteItem, error) {
 
 // Erase marks the customer as gone, and erases what is stored about the customer when Wait
 // has passed since then. Call it again until it returns nil: after ErrUnderWay, and after
-// any other error. Then delete the profile, and what else leads to the customer's rows.
+// any other error; if Stores reads an index, again a day later. Then delete the profile,
+// and what else leads to the customer's rows.
 func (p Personal) Erase(ctx context.Context, customer string) error {
 	part, err := ledger.Key(customer) // which escapes it
 	if err != nil {

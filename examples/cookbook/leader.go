@@ -20,6 +20,7 @@ import (
 type Leader struct {
 	DB    *dynamodb.Client
 	Locks *ledger.Store
+	Key   string // of the lock, such as LEADER:prices
 	Name  string // of this process, for people who ask who leads
 	Lead  func(ctx context.Context, c *ledger.Claim) error
 	Log   func(error)
@@ -27,7 +28,7 @@ type Leader struct {
 
 // Run leads whenever no other process does, until the context ends.
 func (l Leader) Run(ctx context.Context) {
-	stand := ledger.Request{Key: "LEADER:prices", Holder: l.Name, Lease: 15 * time.Second, WaitUpTo: time.Hour}
+	stand := ledger.Request{Key: l.Key, Holder: l.Name, Lease: 15 * time.Second, WaitUpTo: time.Hour}
 	for ctx.Err() == nil {
 		err := ledger.Hold(ctx, l.Locks, stand, l.Lead)
 		if _, busy := errors.AsType[*ledger.InProgressError](err); busy {

@@ -50,7 +50,7 @@ func newElection(t *testing.T) *election {
 
 // process leads for a while and then returns the error.
 func (e *election) process(t *testing.T, name string, term time.Duration, end error) cookbook.Leader {
-	l := cookbook.Leader{DB: e.db.Client(), Locks: e.locks, Name: name, Log: func(err error) { t.Log(name, err) }}
+	l := cookbook.Leader{DB: e.db.Client(), Locks: e.locks, Key: "LEADER:prices", Name: name, Log: func(err error) { t.Log(name, err) }}
 	l.Lead = func(ctx context.Context, c *ledger.Claim) error {
 		if n := e.leading.Add(1); n != 1 {
 			t.Errorf("%d lead", n)
