@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -95,8 +94,8 @@ func New(api record.API, table string, cfg *Config) (*Store, error) {
 	c.Rand = cmp.Or(c.Rand, rand.Reader)
 	c.Timeout, c.MaxWait = cmp.Or(c.Timeout, 200*time.Millisecond), cmp.Or(c.MaxWait, 10*time.Minute)
 	err := cmp.Or(check.NotNil(pkg, "api", api), check.Table(pkg, table),
-		check.Refuse(pkg, "Config.Timeout", c.Timeout < 0, fmt.Sprintf("must not be negative, is %v", c.Timeout)),
-		check.Refuse(pkg, "Config.MaxWait", c.MaxWait < 0 || c.MaxWait > mostSpan, fmt.Sprintf("must be 0 to 366 days, is %v", c.MaxWait)))
+		check.Refuse(pkg, "Config.Timeout", c.Timeout < 0, "must not be negative, is "+c.Timeout.String()),
+		check.Refuse(pkg, "Config.MaxWait", c.MaxWait < 0 || c.MaxWait > mostSpan, "must be 0 to 366 days, is "+c.MaxWait.String()))
 	if err != nil {
 		return nil, err
 	}

@@ -113,9 +113,7 @@ func (k *Keys) request(w http.ResponseWriter, r *http.Request) (req ledger.Reque
 type unkeptError struct{ answer }
 
 // Error is stored with the attempt.
-func (e *unkeptError) Error() string {
-	return fmt.Sprintf("httpkey: the handler answered %d", e.Status)
-}
+func (e *unkeptError) Error() string { return fmt.Sprint("httpkey: answered ", e.Status) }
 
 // work calls the handler. It has a goroutine of its own, so that it can be given up.
 func (k *Keys) work(ctx context.Context, c *ledger.Claim, next http.Handler, r *http.Request, body []byte, withdraw context.CancelCauseFunc) (answer, []types.TransactWriteItem, error) {
