@@ -75,7 +75,7 @@ func PublishEvent[T any](ctx context.Context, l Leader, c *ledger.Claim, rows *r
 		cancelled, refused := errors.AsType[*types.TransactionCanceledException](err)
 		switch {
 		case err == nil:
-			return event.Created, nil
+			return item.Committed(), nil // without a Retention, a Duplicate has no items
 		case !refused: // ErrLeaseLost, or trouble: call again with the same event
 			return 0, err
 		}

@@ -150,6 +150,10 @@ func TestALeadersEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.db.Create(rows.Table())
+		few, err := record.New(e.db.Client(), "records", record.Kind[int64]{Package: "prices", Type: "FEW", Count: "reports", Decode: decode}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		claim, err := e.locks.Claim(t.Context(), ledger.Request{Key: "LEADER:prices"})
 		if err != nil {
 			t.Fatal(err)
@@ -187,6 +191,13 @@ func TestALeadersEvent(t *testing.T) {
 			t.Error(err)
 		}
 		_ = want("4", event.Created, 4)
+		for _, want := range []event.Outcome{event.Created, event.Duplicate} {
+			a := apply("6")
+			a.Partition = "FEW"
+			if out, err := cookbook.PublishEvent(t.Context(), l, claim, few, a); out != want || err != nil {
+				t.Errorf("%v, %v, want %v", out, err, want)
+			}
+		}
 		time.Sleep(2 * afterTheLease)
 		if _, err := e.locks.Claim(t.Context(), ledger.Request{Key: "LEADER:prices"}); err != nil {
 			t.Fatal(err)
