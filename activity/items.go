@@ -71,8 +71,8 @@ func (s *Store) RecordItems(activities []Activity) (*RecordItems, error) {
 //     reason. After a conflict with another transaction, or throttling, send the
 //     whole transaction again.
 //
-// The reasons show only rows of the set's own N: if a larger set is recorded that
-// includes this one, Outcome returns Duplicate. [Store.OfEvent] shows the larger set.
+// The reasons show only the rows of this set's own events: if a larger set is recorded
+// that includes this one, Outcome returns Duplicate. [Store.OfEvent] shows the larger set.
 func (r *RecordItems) Outcome(reasons []types.CancellationReason) (event.Outcome, error) {
 	if len(reasons) != len(r.Items) {
 		return 0, event.BadInput(pkg, "reasons", fmt.Sprintf("must have one element for each of the %d Items, has %d", len(r.Items), len(reasons)))

@@ -17,8 +17,9 @@ var (
 
 	// ErrSuperseded means that this event or a later one has already decided what
 	// this call would decide, such as the status of a charge or the name of a
-	// phrase. It is an answer: the call has changed nothing, and nothing is left
-	// to do. Trying again gives the same error.
+	// phrase. It is an answer: the row needs nothing more from this event. A step
+	// of yours that follows from the event may still be to do, as after a
+	// Duplicate. Trying again gives the same error.
 	ErrSuperseded = errors.New("event: superseded by a later event")
 
 	// ErrUnknownOutcome means that a write may or may not have taken effect,

@@ -58,8 +58,8 @@ type Filter struct {
 // date.
 //
 // Price: 1 request, 0.5 RCU. This is the price for a table up to 4 KB; each further 4
-// KB costs 0.5 RCU, with any filter. A request reads up to 1 MB, or up to
-// Filter.ReadAtMost rows, rounded up to 4 KB.
+// KB costs 0.5 RCU, with any filter. A request reads up to 1 MB or, with
+// Filter.ReadAtMost, up to that many rows; its price is rounded up to 4 KB.
 func (s *Operators) List(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		in, err := s.scanInput(f, s.cfg.Now())

@@ -82,8 +82,8 @@ func (f *Fields) Float(attribute string) float64 { return read(f, attribute, ite
 // Bool reads a flag.
 func (f *Fields) Bool(attribute string) bool { return read(f, attribute, flag) }
 
-// Time reads a time in the form that [Time] writes, or in another form of RFC
-// 3339.
+// Time reads a time as the function [Time] of this package writes it, or in another
+// form of RFC 3339.
 func (f *Fields) Time(attribute string) time.Time { return read(f, attribute, item.ParseTime) }
 
 // text reads a string, or a number as its digits, and "" for an absent attribute.

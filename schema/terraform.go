@@ -70,7 +70,7 @@ func (t Table) fitsTerraform() error {
 	return cmp.Or(
 		check.Refuse(pkg, "table "+t.Name+" KMS key", t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey),
 			fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey)),
-		check.Refuse(pkg, "table "+t.Name, changed, "must have names of ASCII without ${ and %{ in a configuration of Terraform, which evaluates these, and may write others in another form of Unicode"))
+		check.Refuse(pkg, "table "+t.Name, changed, "must have names of ASCII without ${ and %{: Terraform evaluates those two, and may write other characters in another form of Unicode"))
 }
 
 // arguments writes what Create asks for, as Terraform calls it. What is off is written,

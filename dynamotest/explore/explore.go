@@ -135,7 +135,8 @@ type Report struct {
 	replayed bool // one schedule, by Config.Replay
 }
 
-// Failure is a schedule after which a check failed.
+// Failure is what a check or the explorer found, such as a caller that panicked, and the
+// schedule that led there.
 type Failure struct {
 	Err      error
 	Schedule string // for Config.Replay
@@ -182,8 +183,8 @@ func judge(t *testing.T, r Report) Report {
 }
 
 // Run explores the program and returns what it found. It fails the test only if the
-// Config is invalid. Program is called once for each schedule, also at the same time from
-// several goroutines.
+// Config is invalid. Program is called for each schedule, also at the same time from several
+// goroutines; a schedule that fails runs twice.
 func Run(t *testing.T, cfg Config, program func(*Schedule)) Report {
 	t.Helper()
 	if *replay != "" {

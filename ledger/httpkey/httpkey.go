@@ -68,8 +68,8 @@ type Keys struct {
 }
 
 // New returns Keys that store answers in the ledger. caller returns who the request was
-// authenticated for, as an opaque id: the same key of two callers is two keys. A request
-// of an empty caller, "", gets 401. A nil Config works.
+// authenticated for, as an opaque id: the same key of two callers is two keys. A POST,
+// PUT, PATCH or DELETE of an empty caller, "", gets 401. A nil Config works.
 func New(answers *ledger.Store, caller func(*http.Request) string, cfg *Config) (*Keys, error) {
 	cfg = cmp.Or(cfg, new(Config))
 	k := &Keys{answers: answers, caller: caller, cfg: *cfg}
