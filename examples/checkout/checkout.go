@@ -224,6 +224,9 @@ func (s *Service) charge(ctx context.Context, in request) reply {
 	case slices.ContainsFunc(grants, counter.Grant.Refused): // and nothing was taken
 		return reply{http.StatusPaymentRequired, "the daily limit is reached", ""}
 	}
+	if !claim.LeaseUntil().After(s.now()) {
+		return again // this machine stood still: another attempt may have answered
+	}
 	asking, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
 	id, err := s.Provider.Charge(asking, ev.String(), in.Card, in.Cents)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -232,6 +233,34 @@ func TestTheNextDay(t *testing.T) {
 		}
 		if unknown != 1 {
 			t.Errorf("%d keys have failed, want 1", unknown)
+		}
+	})
+}
+
+// A machine stands still before it takes the limits, and another attempt answers for good that
+// the request is too old. When the machine wakes up, it does not charge.
+func TestAMachineThatStoodStill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t)
+		var ahead atomic.Int64
+		now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		cfg := stores{ledger: ledger.Config{Now: now, Lease: 10 * time.Second, MaxSkew: 5 * time.Second}, counter: counter.Config{Now: now}}
+		s, err := newService(c.Service.db, tzclock.UTC, c.provider, Limits{Customer: 1000, Merchant: 1500}, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.handler, err = s.Handler(func(r *http.Request) string { return r.Header.Get("Person") }); err != nil {
+			t.Fatal(err)
+		}
+		c.db.Inject(dynamotest.Fault{Op: "TransactWriteItems", Table: "limits", Do: dynamotest.Before(func() {
+			ahead.Store(int64(fresh + time.Minute))
+			c.want(t, "k", "/charges", charge("visa", 300), http.StatusGone)
+		})})
+		c.want(t, "k", "/charges", charge("visa", 300), http.StatusServiceUnavailable)
+		c.want(t, "k", "/charges", charge("visa", 300), http.StatusGone)
+		if len(c.provider.moved) != 0 {
+			t.Errorf("charged: %v", c.provider.moved)
 		}
 	})
 }

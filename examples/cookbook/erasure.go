@@ -122,11 +122,11 @@ func (p Personal) Erase(ctx context.Context, customer string) error {
 			err = nil // a row that cannot be read is erased, too
 		}
 		if err == nil {
-			err = p.Requests.Erase(ctx, r.Key)
+			if err = p.Requests.Erase(ctx, r.Key); errors.Is(err, ledger.ErrNotFound) {
+				err = nil // it has expired meanwhile
+			}
 		}
-		if !errors.Is(err, ledger.ErrNotFound) { // which has expired meanwhile
-			failed = append(failed, err)
-		}
+		failed = append(failed, err)
 	}
 	if err := errors.Join(failed...); err != nil {
 		return err // Ask, and what is under way, may need what the stores have

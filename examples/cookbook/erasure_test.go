@@ -68,7 +68,7 @@ const (
 	email = "ann@example.com"
 )
 
-var errRefused = errors.New("no credit for " + name)
+var errRefused = fmt.Errorf("no credit for "+name+": %w", ledger.ErrNotFound) // not the request's row
 
 // request charges the customer, and is refused, fails or dies, if the text says so.
 func (o office) request(t *testing.T, customer, chosen, text string) error {

@@ -177,6 +177,9 @@ func (s *Service) try(ctx context.Context, ev event.Event, p Payout, h http.Head
 	if err != nil {
 		return http.StatusServiceUnavailable
 	}
+	if claim, _ := httpkey.FromContext(ctx); !claim.LeaseUntil().After(s.now()) {
+		return http.StatusServiceUnavailable // this machine stood still: another attempt may have answered
+	}
 	err = s.Bank.Pay(ctx, ev.String(), p)
 	switch {
 	case errors.Is(err, ErrDeclined):

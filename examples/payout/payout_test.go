@@ -7,13 +7,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/homeops/ddbpatterns/counter"
 	"github.com/homeops/ddbpatterns/dynamotest"
 	"github.com/homeops/ddbpatterns/event"
 	"github.com/homeops/ddbpatterns/ledger"
+	"github.com/homeops/ddbpatterns/limit"
 	"github.com/homeops/ddbpatterns/record"
 	"github.com/homeops/ddbpatterns/schema"
 	"github.com/homeops/ddbpatterns/tzclock"
@@ -173,6 +176,36 @@ func TestKeyLife(t *testing.T) {
 			if got := record.Read(row).Text("state"); got != string(ledger.Failed) {
 				t.Errorf("the key is %s", got)
 			}
+		}
+	})
+}
+
+// A machine stands still before it takes of the day, and another attempt answers for good that
+// the request is too old. When the machine wakes up, it does not ask the bank.
+func TestAMachineThatStoodStill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t)
+		var ahead atomic.Int64
+		now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		s, err := New(c.db.Client(), tzclock.UTC, Configs{
+			Ledger: ledger.Config{Now: now}, Limit: limit.Config{Now: now}, Counter: counter.Config{Now: now}, Record: record.Config{Now: now},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Bank, s.PerDay, s.Merchant, s.Dead = c.bank, 1000, c.Merchant, c.Dead
+		if c.handler, err = s.Handler(); err != nil {
+			t.Fatal(err)
+		}
+		c.db.Inject(dynamotest.Fault{Op: "UpdateItem", Table: "days", Do: dynamotest.Before(func() {
+			ahead.Store(int64(fresh + time.Minute))
+			if got := c.post("k", "a", 600); got != http.StatusGone {
+				t.Error(got)
+			}
+		})})
+		if got := c.post("k", "a", 600); got != http.StatusServiceUnavailable || len(c.bank.paid) != 0 {
+			t.Error(got, c.bank.paid)
 		}
 	})
 }
