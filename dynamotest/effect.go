@@ -20,7 +20,7 @@ type Effect interface {
 // Effects without options.
 var (
 	// LoseReply lets the request take effect and drops the reply. The caller
-	// sees a connection reset and does not know that the request took effect.
+	// sees a connection reset and does not know whether the request took effect.
 	LoseReply Effect = simple(fault.LoseReply)
 
 	// LoseRequest drops the request before it takes effect. The caller sees a
@@ -152,19 +152,20 @@ type Throttling struct{ code, index string }
 
 // As sets the code of the error, for any billing mode of the table:
 // "ProvisionedThroughputExceededException" or "ThrottlingException". In the
-// reasons of a cancelled transaction, and for a statement in a batch,
-// "ThrottlingException" becomes "ThrottlingError".
+// reasons of a cancelled transaction, and for a statement in a batch, these become
+// "ProvisionedThroughputExceeded" and "ThrottlingError". Operations that consume
+// no capacity keep their code.
 func (t Throttling) As(code string) Throttling {
 	t.code = code
 	return t
 }
 
 // ByIndex throttles writes to the tables that have a global index of this name, as
-// if the index could not keep up. The reasons name the index. Every write to such a
-// table matches, even the write of an item that is not in the index. Reads do not
-// match. The operations that write are PutItem, UpdateItem, DeleteItem,
-// BatchWriteItem, TransactWriteItems, ExecuteStatement, BatchExecuteStatement and
-// ExecuteTransaction.
+// if the index could not keep up. ThrottlingReasons name the index. Every write to
+// such a table matches, even of an item that is not in the index; so do
+// ConditionCheck and EXISTS. Reads do not match. The operations that write are
+// PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWriteItems,
+// ExecuteStatement, BatchExecuteStatement and ExecuteTransaction.
 func (t Throttling) ByIndex(name string) Throttling {
 	t.index = name
 	return t

@@ -54,10 +54,11 @@ type Cost struct {
 	// tables counts for both.
 	RequestsByTable map[string]int
 	// Unpriced counts the requests for which the backend reported no price:
-	// requests that LoseRequest lost, that a fault answered, or that cost nothing,
-	// such as CreateTable. On a backend that is not this server, Unpriced also
-	// counts refused requests, and requests whose caller has set
-	// ReturnConsumedCapacity to NONE. DynamoDB Local reports no price for PartiQL.
+	// requests that a fault kept from taking effect, or that cost nothing, such as
+	// CreateTable. On a backend that is not this server, Unpriced also counts
+	// requests that the backend refused or did not answer, and requests whose caller
+	// has set ReturnConsumedCapacity to NONE. DynamoDB Local reports no price for
+	// PartiQL.
 	Unpriced int
 }
 

@@ -179,8 +179,7 @@ func (db *DB) Heal() {
 // Meter is [Tap.Meter] of the client's Tap.
 func (db *DB) Meter(f func()) Cost { return db.tap.Meter(f) }
 
-// Inject is like [Tap.Inject], but an invalid fault fails the test instead of
-// panicking.
+// Inject is like [Tap.Inject], but fails the test where Tap.Inject panics.
 func (db *DB) Inject(f Fault) {
 	db.t.Helper()
 	if err := db.tap.inject(f); err != nil {

@@ -15,17 +15,17 @@ import (
 // Config configures a server. The zero Config works.
 type Config struct {
 	// Now is the server's clock. It determines expiry, the age of idempotency
-	// tokens and stream records, creation times, lags and limits. The SDK cannot
-	// decode a reply with a time before 1678 or after 2262. Defaults to
+	// tokens, stream records and iterators, creation times, lags and limits. The SDK
+	// cannot decode a reply with a time before 1678 or after 2262. Defaults to
 	// time.Now.
 	Now func() time.Time
 
 	// Latency is how long each request takes. A request that the server refuses by
-	// a fault without After, such as Throttle, takes half of it. Malformed requests
-	// take no time. Requests that LoseRequest or Answer keeps from the server do not
-	// either. Inside a synctest bubble, the Latency is virtual, so a test can count
-	// dependent round trips: with a Latency of one second, a call that takes three
-	// seconds made three dependent round trips. Defaults to 0.
+	// a fault without [Failure.After], such as Throttle, takes half of it. Malformed
+	// requests take no time. Requests that LoseRequest or Answer keeps from the server
+	// do not either. Inside a synctest bubble, the Latency is virtual, so a test can
+	// count dependent round trips: with a Latency of one second, a call that takes
+	// three seconds made three dependent round trips. Defaults to 0.
 	Latency time.Duration
 
 	// MaxBackoff is the longest time that clients from [Server.Client] and
@@ -54,16 +54,16 @@ type Config struct {
 	// BatchExecuteStatement has an Error of its own. A refused transaction is
 	// cancelled.
 	//
-	// DynamoDB's limits are [Limits]. With infinite limits, no partition is
-	// throttled, but [Server.Heat] still shows the load. If only RCU is set,
-	// writes are not limited; if only WCU is set, reads are not limited.
+	// DynamoDB's limits are Units{RCU: 3000, WCU: 1000}. With infinite limits, no
+	// partition is throttled, but [Server.Heat] still shows the load. If only RCU is
+	// set, writes are not limited; if only WCU is set, reads are not limited.
 	// Defaults to no limits.
 	PartitionLimits Units
 
 	// ProvisionedLimits limits tables in provisioned mode to their
 	// ProvisionedThroughput, on the server's clock. A global index has throughput
 	// of its own. If the index has no units left, a write that needs units of the
-	// index is refused, and the reasons name the index. A local index uses the
+	// index is refused, and ThrottlingReasons name the index. A local index uses the
 	// throughput of its table. Unused throughput is kept for bursts, up to 300
 	// seconds' worth, as AWS documents. A new table begins with one second's worth.
 	// As with PartitionLimits, a request passes if any units are left, and refused
