@@ -242,7 +242,7 @@ func (s *Store) verdict(stands row, b bid, now time.Time) error {
 		return nil
 	}
 	if stands.LastError != "" {
-		return fmt.Errorf("%w; the last attempt failed: %s", ErrTooManyAttempts, stands.LastError)
+		return fmt.Errorf("%w; the last failure: %s", ErrTooManyAttempts, stands.LastError)
 	}
 
 	return ErrTooManyAttempts

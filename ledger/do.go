@@ -52,10 +52,10 @@ const settleWithin = 5 * time.Second
 // comment.
 //
 // If the work returns an error, even an [*event.InputError], Do gives the key up, and
-// later deliveries try again. If the error is [Permanent], or the result cannot be
-// stored ([ErrResultNotStored]), Do ends the key instead. If the outcome cannot be
-// recorded, Do returns the error of Complete or Fail, beside the work's own. Value is
-// what the work returned, and the work may be done again.
+// later deliveries try again, if attempts are left. If the error is [Permanent], or the
+// result cannot be stored ([ErrResultNotStored]), Do ends the key instead. If the
+// outcome cannot be recorded, Do returns the error of Complete or Fail, beside the work's
+// own. Value is what the work returned, and the work may be done again.
 //
 // The result is stored as JSON: in a replayed Value, unexported fields are zero, and
 // invalid UTF-8 is U+FFFD. Do also returns the errors of [Store.Claim], [ErrNoResult],

@@ -12,7 +12,7 @@
 // Do, for work that does not fit into one function. [Claim.Release] gives a key up
 // without counting the attempt.
 //
-// [Hold] does work while a key is held as a lock, and stores nothing. With
+// [Hold] does work while a key is held as a lock, and stores no result. With
 // [Claim.CheckItem], the transactions of a worker that has lost its claim fail.
 //
 // [DoTx] is Do for work that writes to DynamoDB: the work's writes and its result
@@ -50,7 +50,7 @@
 //	   │       Fail(e)▼  │Claim, until MaxAttempts
 //	   │            failed  ───────────────────────────▶ ErrTooManyAttempts
 //	   │
-//	   └── every row, Config.Retention after the last write to it
+//	   └── when the row expires
 //
 // A holder can also do this:
 //
@@ -99,7 +99,7 @@
 // context may end as if the lease were lost.
 //
 // Do and Hold record the outcome within 5 s after the work, even if the caller's
-// context has ended. If that fails, or the worker crashes, or the work panics, the key
+// context has ended. If that fails, the worker crashes or the work panics, the key
 // stays blocked until the lease and the skew budget are over; then the next delivery
 // claims it, if attempts are left. When the work of a Hold no longer needs the lock, it
 // may call [Claim.Release].
@@ -120,8 +120,8 @@
 //     the attempt counts.
 //   - The work's error is or wraps the ErrContended of package record, pattern or ema.
 //   - [DoTx] gives up because of throttling, conflicts or busy rows, or the context ends
-//     in the pause after those. Rows are busy if no row refused the last two transactions
-//     without a change between them. Your own actions need
+//     in the pause after those. Rows are busy if each that refused both of the last two
+//     transactions changed in between. Your own actions need
 //     ReturnValuesOnConditionCheckFailure for that.
 //
 // If the ledger's own table is so busy that giving the attempt back fails, too, the
@@ -138,17 +138,17 @@
 // repeat. All this takes at most 5 s, even if the caller's context has ended. If the
 // outcome stays unknown, DoTx gives the key up, within 5 s more; the answer to that
 // request shows whether the transaction took effect. Of all the transactions of a
-// claim, at most one takes effect, even if some arrive late: DoTx then returns the result
-// of the one that did. After [ErrLeaseLost], another worker may have the key.
+// claim, at most one takes effect, even if some arrive late; DoTx or the next delivery
+// returns that one's result. After [ErrLeaseLost], another worker may have the key.
 //
 // DoTx takes the [Claim.CheckItem] of another claim, such as that of a [Hold] around it.
 // The pauses before further calls of the work grow up to 1.3 s. They end with the
 // context, and the lease is renewed in them.
 //
 // If work that returns actions has completed its claim itself, DoTx returns an
-// [*event.InputError], or [ErrResultDiffers] after a [Claim.CompleteItem] of another
-// result. If an earlier transaction, which came late, may also have stored that result,
-// DoTx returns an [event.ErrUnknownOutcome].
+// [*event.InputError] or, if it stored another result, perhaps [ErrResultDiffers]. If an
+// earlier transaction, which came late, may also have stored what the work stored, DoTx
+// returns an [event.ErrUnknownOutcome].
 //
 // A test that answers the transaction itself gives the completion the first reason,
 // and the work's actions those after it: see Answer of package dynamotest. The work may
@@ -162,11 +162,11 @@
 // id and a time of its own, as a provider's charge has, make the events of what follows
 // from that id and time instead.
 //
-// Each attempt keeps the row for another Retention, so SeenAt may be long ago. If it is
-// longer ago than the Retention of a counter, the counter answers [event.ErrTooOld],
-// and an earlier attempt may have counted. If the clock that saw the key first was ahead
-// by more than [event.MaxAhead], which no MaxSkew allows, stores refuse the event, as an
-// [*event.InputError], until it is no longer that far ahead.
+// Each attempt keeps the row for another Retention, so SeenAt may be long ago. If a
+// counter's window of that time ended longer ago than its Retention, the counter answers
+// [event.ErrTooOld], and an earlier attempt may have counted. If the clock that saw the
+// key first was ahead by more than [event.MaxAhead], which no MaxSkew allows, stores
+// refuse the event, as an [*event.InputError], until it is no longer that far ahead.
 //
 // # Permanent errors
 //
@@ -177,8 +177,8 @@
 // Store does not know is ignored.
 //
 // If the stored text ends within the Reason of the InputError, the replayed Reason ends
-// there, too. If it does not have the Package and Field, the replayed InputError has the
-// whole stored text in Reason, and its Package and Field are empty.
+// there, too. If the text does not have the Package and Field, the replayed InputError
+// has all of it in Reason, and its Package and Field are empty.
 //
 // An error that is a Done for package verdict becomes a Poison when it is marked
 // Permanent, unless it is [event.ErrSuperseded] or [ErrNoResult].
@@ -193,7 +193,8 @@
 //
 // To be able to erase everything about a person, let the keys begin with the person's
 // opaque id, which [Filter].Prefix finds, or store the keys with the person's orders or
-// messages. A name or an address has no place in a key: it stays until the row expires.
+// messages. A name or an address has no place in a key: it stays until the row expires
+// or is forgotten.
 //
 // # Guarantees
 //
@@ -208,10 +209,11 @@
 //     with the same payload gets the same result or the same permanent error.
 //   - No event is lost. A call whose reply was lost recognizes its own row by
 //     the nonce, so it never takes its own event for a duplicate. One exception:
-//     if a key is erased after a MarkSeen whose reply was lost, the repetition
-//     of that MarkSeen answers Duplicate. After a crash, the key is free again
-//     when the lease and the skew budget are over, if attempts are left.
-//   - All attempts of a key have the same [Claim.Event].
+//     if the key is erased after the lost reply, the repetition of MarkSeen
+//     answers Duplicate, and that of Claim returns a [*DoneError]. After a crash,
+//     the key is free again when the lease and the skew budget are over, if
+//     attempts are left.
+//   - Until a key expires or is forgotten, all attempts have the same [Claim.Event].
 //   - Deletions of this package's rows by TTL do not change the answers of
 //     MarkSeen, Claim and Get, or the work that Do begins. The package itself
 //     judges whether a row has expired, and TTL deletes such a row only when it
@@ -230,9 +232,9 @@
 //
 // # Prices
 //
-// These prices are for rows up to 1 KB, without contention. A write to a larger
-// row costs 1 WCU for each KB of the row as it is before or after the write,
-// whichever is larger.
+// These prices are for this package's rows up to 1 KB, without contention. A
+// write costs 1 WCU (in a transaction, 2) for each KB of the row before or after
+// the write, whichever is larger.
 //
 //	MarkSeen   1 request, 1 WCU     first or duplicate
 //	Claim      1 request, 1 WCU     granted or refused; twice that when the row
@@ -244,9 +246,9 @@
 //	Resume     1 request, 1 WCU
 //	Do         2 requests, 2 WCU    a replay: 1 request, 1 WCU
 //	Hold       2 requests, 2 WCU
-//	DoTx       2 requests, 3 WCU    and 2 WCU for each action of the work
+//	DoTx       2 requests, 3 WCU    and 2 WCU for each action; without any, as Do
 //	Get        1 request, 1 RCU
-//	List       1 request, 0.5 RCU   for 4 KB of the table: it reads all of it
+//	List       1 request, 0.5 RCU   for each 4 KB that it reads
 //	Reopen     1 request, 1 WCU
 //	Erase      1 request, 1 WCU
 //	Forget     1 request, 1 WCU
@@ -258,10 +260,10 @@
 // item, including the completion.
 //
 // With [Request.ReadFirst], a replay costs 1 request and 0.5 RCU if the read shows that
-// the key has ended. A key that MarkSeen wrote has no payload, so the price of the claim
-// is added. With [Request.WaitUpTo], the first and the last try that find the key held
-// cost as much as a refused claim, and each read between them costs 1 request and 0.5
-// RCU for each 4 KB.
+// the key has ended. A marked or erased key has no payload, so the price of the claim is
+// added. With [Request.WaitUpTo], the first and the last try that find the key held cost
+// as much as a refused claim, and each read between them costs 1 request and 0.5 RCU for
+// each 4 KB.
 //
 // A write that conflicts with a transaction on the row, or with another Region's
 // write, is sent again, up to 5 times, with pauses of at most 0.62 seconds in

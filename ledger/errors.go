@@ -14,21 +14,21 @@ var (
 
 	// ErrTooManyAttempts is returned by [Store.Claim], [Do] and [DoTx]: the key has
 	// used up its Config.MaxAttempts attempts. Its text has the reason of the last one
-	// that failed. Unless a late holder completes it, the key stays blocked until its
-	// row expires: move the event to a dead-letter queue. After a repair,
+	// that failed. Unless a late holder ends or frees it, the key stays blocked until
+	// its row expires: move the event to a dead-letter queue. After a repair,
 	// [Operators.Reopen] frees a failed key, and [Operators.Forget] one whose last
 	// holder crashed. A Store with a greater MaxAttempts can claim both.
 	ErrTooManyAttempts = errors.New("ledger: too many attempts")
 
 	// ErrNoResult is returned by [Do] and [DoTx] for a key that is done without a
 	// result: [Store.MarkSeen] or an older system wrote its row, or [Store.Erase]
-	// removed the result. Trying again cannot help: delete the queue's message.
+	// erased the key. Trying again cannot help: delete the queue's message.
 	ErrNoResult = errors.New("ledger: the key is done and has no stored result")
 
 	// ErrLeaseLost is returned by the calls and actions of a claim, [Store.Resume],
-	// [Do], [DoTx] and [Hold]: the claim is no longer held. Another worker took the key
-	// over, an operator erased or forgot it, or the claim gave it up, perhaps by this
-	// very call, whose first reply was lost.
+	// [Do], [DoTx] and [Hold]: the claim is no longer held, or not for certain. Another
+	// worker took the key over, an operator erased or forgot it, TTL deleted its row, or
+	// the claim gave it up, perhaps by this very call, whose first reply was lost.
 	ErrLeaseLost = errors.New("ledger: lease lost")
 
 	// ErrResultDiffers is returned by [Do] and [DoTx]: the work completed its claim
@@ -53,7 +53,8 @@ var (
 
 	// ErrChanged is returned by [Operators.Reopen] and [Operators.Forget]: since the
 	// operator saw the record, the key was claimed or marked anew, resumed, reopened or
-	// erased. Read the record again, and decide again.
+	// erased; or the record lacks its Nonce or Fence. Read the record again, and decide
+	// again.
 	ErrChanged = errors.New("ledger: the row changed since it was seen")
 )
 
@@ -150,9 +151,10 @@ func (e *ItemError) Error() string {
 func (e *ItemError) Unwrap() error { return e.cause }
 
 // PermanentError is returned by [Do] and [DoTx] when the work returned a [Permanent]
-// error, a result that cannot be stored or, in DoTx, too many actions. Until the row
-// expires or an operator changes it, further claims of the key with the same payload
-// return it too. So do further calls of the claim, except the same [Claim.Fail].
+// error, a result that cannot be stored or, in DoTx, too many actions. Once it is
+// stored, further claims of the key with the same payload return it too, until the row
+// expires or an operator changes it. So do further calls of the claim, except the same
+// [Claim.Fail].
 type PermanentError struct {
 	// Message is the text of the error, which [Permanent] cuts to 512 bytes. A replay
 	// has the same Message.

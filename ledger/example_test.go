@@ -191,7 +191,7 @@ func ExampleClaim_Fail() {
 	// Output:
 	// attempt 1
 	// attempt 2
-	// ledger: too many attempts; the last attempt failed: no connection
+	// ledger: too many attempts; the last failure: no connection
 }
 
 // A payment: the charge and the answer to it are one transaction, so there is

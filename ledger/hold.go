@@ -13,7 +13,7 @@ const unlimited = 1 << 62
 
 // Hold does the work while this worker, and no other, holds the key: the key is a lock.
 // Hold claims the key, renews the lease while the work runs, gives the key up and
-// returns the work's error. If the lease is lost, the work's context ends. Nothing is
+// returns the work's error. If the lease is lost, the work's context ends. No result is
 // stored: the next Hold does its work again. For work that must be done once, such as a
 // nightly job by one of five workers, use [Do] or [DoTx].
 //

@@ -62,7 +62,7 @@ const (
 	// claimed again while attempts are left.
 	Failed State = "failed"
 	// Done: the key is completed. It has no result if MarkSeen or an older
-	// system wrote the row, or if Erase removed the result.
+	// system wrote the row, or if the key was erased.
 	Done State = "done"
 	// Refused: the key ended with a permanent error.
 	Refused State = "refused"

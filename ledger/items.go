@@ -93,7 +93,7 @@ func (c *Claim) isCheck(action types.TransactWriteItem) bool {
 // after an unknown outcome or for a reason's code TransactionConflict, ThrottlingError
 // or ProvisionedThroughputExceeded. A key that was seen before and has not expired
 // cancels the transaction: Outcome answers event.Duplicate, or event.Created if this
-// very action marked it, however long ago.
+// very action marked it, however long ago, unless the key was erased.
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each KB.
 func (s *Store) MarkItem(key string) (*record.Action[event.Outcome], error) {

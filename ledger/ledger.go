@@ -74,12 +74,12 @@ type Config struct {
 	MaxResult int
 
 	// Errors are the caller's sentinels, each under its code. errors.Is still finds
-	// them in a replayed permanent error. Rows store the code, so a code must keep its
-	// meaning for ever:
+	// them in a replayed permanent error: see [Permanent]. Rows store the code, so a
+	// code must keep its meaning for ever:
 	//
 	//	Errors: map[string]error{"shop.ErrSoldOut": shop.ErrSoldOut, "counter.ErrFull": counter.ErrFull}
 	//
-	// A code has 1 to 30 letters, digits, '.', '_' and '-', and does not begin with
+	// A code has 1 to 30 ASCII letters, digits, '.', '_' and '-', and does not begin with
 	// "event." or "ledger.".
 	Errors map[string]error
 }

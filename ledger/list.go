@@ -42,8 +42,9 @@ type Filter struct {
 	// Next, if set, is where the listing writes the Cursor of a later one. If the loop
 	// is left, that is after the last row that was yielded. If ReadAtMost or a failed
 	// request ends the listing, it is after the last row that was read (if the first
-	// request fails, Next is Cursor). If the listing found that no row follows, Next is "". Bad input
-	// does not write it. Each loop begins at Cursor. A cursor discloses a key.
+	// request fails, Next is Cursor). If the listing found that no row follows, Next is
+	// "". Bad input does not write it. Each loop begins at Cursor. A cursor discloses a
+	// key.
 	Next *string
 }
 

@@ -22,9 +22,9 @@ const unseen = "attribute_not_exists(#pk) OR " + expiredRow
 // Work after MarkSeen is done at most once: the key counts as seen even if the caller
 // dies before it does the work. Work that must happen needs [Do].
 //
-// MarkSeen recognizes its own row after a lost reply. If it fails and may have marked
-// the key, the error is [event.ErrUnknownOutcome]. After any other error, the key is
-// not marked.
+// MarkSeen recognizes its own row after a lost reply, except an erased one. If it fails
+// and may have marked the key, the error is [event.ErrUnknownOutcome]. After any other
+// error, the key is not marked.
 //
 // It sends a PutItem, which a fault in a test must name.
 //

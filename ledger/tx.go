@@ -34,7 +34,7 @@ const (
 // Reasons returns why the last transaction of [DoTx] under this claim was refused: one
 // reason for each action that the work returned, in their order. It is nil if no condition
 // failed: in the work's first call, and after actions were only throttled. An action that
-// was not at fault has the code "None".
+// was not at fault, or was throttled, has the code "None".
 //
 // For an item of this library, pass its action's reason to the Outcome of the same
 // item, or of one made of the same input. The Item of a reason is the existing row, if
@@ -64,8 +64,8 @@ func (c *Claim) Reasons() []types.CancellationReason {
 // call. Keep the item in a variable outside the work, so that the next call can ask for
 // its Outcome. What the work does beside its actions should be safe to repeat. Work that
 // returns actions must not settle its claim or return the claim's [Claim.CheckItem]:
-// otherwise the actions are not written, and DoTx returns an [*event.InputError]. The
-// package comment (Transactions) says more.
+// otherwise the actions are not written, and DoTx usually returns an
+// [*event.InputError]. The package comment (Transactions) says more.
 //
 // DoTx also returns the errors of Do. After [ErrLeaseLost], nothing was written, unless
 // an operator erased or forgot the key. With an error, Value is zero, unless the work
@@ -135,7 +135,7 @@ func DoTx[T any](ctx context.Context, s *Store, req Request, work func(context.C
 
 // notWritten is the error of work that settled its claim itself.
 func notWritten() error {
-	return event.BadInput(pkg, "work", "returned actions after it had completed or failed its claim: the actions were not written")
+	return event.BadInput(pkg, "work", "returned actions after it had ended its claim: the actions were not written")
 }
 
 // commit sends the result and the items in one transaction. If an action was refused,

@@ -132,13 +132,13 @@ func TestPoison(t *testing.T) {
 			s.run(time.Hour)
 			slices.Sort(s.refused)
 			refused := []string{
-				"d-1: ledger: too many attempts; the last attempt failed: down", "n-1: no such article", "t-1: recording: event: too old to judge",
+				"d-1: ledger: too many attempts; the last failure: down", "n-1: no such article", "t-1: recording: event: too old to judge",
 			}
 			if keeps {
 				want(t, "refused", s.refused, refused...)
 				want(t, "dead", s.q.dead)
 			} else {
-				want(t, "refused", slices.Compact(s.refused)[:3], append(refused[:2:2], "t-1: ledger: too many attempts; the last attempt failed: recording: event: too old to judge")...)
+				want(t, "refused", slices.Compact(s.refused)[:3], append(refused[:2:2], "t-1: ledger: too many attempts; the last failure: recording: event: too old to judge")...)
 				want(t, "dead", s.q.dead, "d-1", "n-1", "t-1")
 				if !slices.Contains(s.stayed, "n-1: ledgersqs: refused, and not kept: no such article; table full") {
 					t.Errorf("%v", s.stayed)
