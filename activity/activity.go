@@ -85,7 +85,7 @@ type Config struct {
 
 	// ActorType is how ids of actors are stored. As numbers (N, the default), an actor
 	// must be a whole decimal number of at most 38 digits in its shortest form. As text
-	// (S), it may be any text. In Go an actor is always a string.
+	// (S), it may be any text that fits into a key. In Go an actor is always a string.
 	ActorType types.ScalarAttributeType
 
 	// Names gives attributes and indexes other names in the table, each by its
@@ -110,7 +110,7 @@ type Config struct {
 
 	// OnUnreadable is called for each row that a walk, Count or Tally cannot read, for
 	// example to log the error. The walk then continues. Without it, such a row ends
-	// the walk with an error. The function must be safe for concurrent use. The error
+	// the walk with an error. The function must be safe for concurrent use. Its error
 	// names the row's key, which may be personal data. [Store.OfEvent] and recordings
 	// return an error in any case.
 	OnUnreadable func(error)

@@ -19,9 +19,8 @@
 //
 // A Scope is what you list together: a customer, an order or a device. It is one
 // partition, to which DynamoDB writes at most about 1,000 WCU a second: 1,000
-// activities of up to 1 KB, or 500 in transactions. A list reads one scope; only
-// [Store.ByActor] finds what an actor did in all of them. So do not make a whole shop
-// one scope.
+// activities of up to 1 KB, or 500 in transactions. A list reads one scope,
+// and [Store.ByActor] all scopes of an actor. So do not make a whole shop one scope.
 //
 // If persons must be erased, make the person the scope: [Store.Erase] reads the table
 // and finds every row. [Store.EraseActor] reads an index, which may lag: it can find
@@ -89,7 +88,7 @@
 //	RecordMany of n      n requests 4n WCU
 //	RecordItems of n     no request 5n WCU  in the caller's transaction
 //	Retract              1 request   4 WCU
-//	OfEvent              1 request   1 RCU
+//	OfEvent              1 request   1 RCU for each 4 KB
 //	a walk, first page   1 request   0.5 RCU (4 rows; the next have 16, 64, …)
 //	a walk with a Limit  1 request   0.5 RCU for each 4 KB of its rows
 //	Count, Tally         1 request   0.5 RCU for each 4 KB
@@ -97,8 +96,9 @@
 //	EraseActor           2 requests  0.5 RCU for each 4 KB, and 4 WCU for each row
 //	                                 (1 more request for each further row)
 //
-// Each further 1 MB that is read takes another request. A typical row has 250
-// bytes, so one RCU of eventually consistent reads returns some 30 activities.
+// Each further 1 MB that is read, and each further 25 rows that Erase deletes, take
+// another request. A typical row has 250 bytes, so one RCU of eventually consistent
+// reads returns some 30 activities.
 //
 // A write that meets a transaction on its row, or another Region's write of the
 // row, is sent again, up to 5 times, with pauses of at most 0.62 seconds in

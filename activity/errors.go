@@ -20,9 +20,9 @@ var ErrRetracted = errors.New("activity: the activity was retracted and is not r
 // ConflictError means that different content is already recorded under the event:
 // another classification of the same message, say. Record, RecordAll and
 // RecordItems.Outcome return it, and RecordMany in an [event.LeftoverError]. What was
-// recorded first stays, and trying again gives the same answer. Nothing was written,
-// with the one exception that [Store.RecordAll] names: a set beside rows that Record
-// has put under the same event.
+// recorded first stays, and while it does, trying again gives the same answer. Nothing
+// was written, with the one exception that [Store.RecordAll] names: a set beside rows
+// that Record has put under the same event.
 type ConflictError struct {
 	// Stored are the activities that are stored: from Record, the one under the
 	// Event; from RecordAll, all of the event; from RecordItems.Outcome, those

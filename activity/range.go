@@ -16,8 +16,8 @@ type Range struct {
 	Match Match
 
 	// NewestFirst lists the newest activities first. In either direction,
-	// activities of the same millisecond have a stable order, but this order
-	// has no meaning.
+	// activities of the same millisecond have a stable order. It has no meaning,
+	// except that InScope sorts those of one event by N.
 	NewestFirst bool
 
 	// With Consistent, a list sees every write that was answered before the

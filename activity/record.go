@@ -116,7 +116,7 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item, condition s
 
 // RecordAll records the activities of one event together, all or none: for
 // example, all that one message reports. They have the same Scope, and different Nth
-// of one event, Nth(1) among them. Its row guards the set: only one of two sets of the
+// of one event, among them Nth(1), whose row guards the set: only one of two sets of the
 // event can be recorded, even if they share no other N.
 //
 // The first set stays. For an equal set, in any order, RecordAll answers
@@ -138,13 +138,13 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item, condition s
 // activities, or rows of more than 4 MB together. A set that is too old for the
 // Retention is refused with [event.ErrTooOld].
 //
-// Price: 1 request, 4 WCU. This is the price for one activity, for each KB begun of its
-// row. Several cost 5 WCU each, because a transaction doubles the price of the table's
-// row, but not that of the indexes. A duplicate, a conflict or a retracted activity
-// costs 1 WCU for a set of one, or 2 WCU for each activity of a larger set. RecordAll
-// then reads all rows of the event: 1 more request for each MB, and 1 RCU for each 4
-// KB. If the SDK repeats a transaction after a lost reply, this costs 2 RCU for each 4
-// KB of each activity.
+// Price: 1 request, 4 WCU. This is the price for one activity; here, all WCU are for
+// each KB begun of a row. Several cost 5 WCU each, because a transaction doubles the
+// price of the table's row, but not that of the indexes. A duplicate, a conflict or a
+// retracted activity costs 1 WCU for a set of one, or 2 WCU for each activity of a
+// larger set. RecordAll then reads all rows of the event: 1 more request for each MB,
+// and 1 RCU for each 4 KB. If the SDK repeats a transaction after a lost reply, this
+// costs 2 RCU for each 4 KB of each activity.
 func (s *Store) RecordAll(ctx context.Context, activities []Activity) (event.Outcome, error) {
 	items, err := s.encodeSet("RecordAll", activities)
 	if err != nil {

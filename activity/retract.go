@@ -34,12 +34,12 @@ const (
 // exist, the error is [ErrNotFound] and nothing is written, unless Retract.Tombstone
 // asks for a tombstone.
 //
-// The log finds an activity only by its Event. So keep the event's text,
+// Retract finds an activity only by its Scope and Event. So keep the event's text,
 // [event.Event.String], with whatever a retraction will name, such as the order.
 //
 // The other activities of the event stay. A retracted Nth(1) still guards them. To take
 // back a whole event, retract each activity that [Store.OfEvent] returns. As soon as
-// one is retracted, every redelivery of the whole event is refused.
+// one is retracted, every RecordAll with it is refused.
 //
 // With a Retention, the tombstone expires when the row would have; by then a
 // redelivery is too old, unless the Retention is made longer later.

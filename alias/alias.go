@@ -33,7 +33,7 @@ type Source string
 const (
 	// FromSeed marks a phrase from the application's own vocabulary.
 	FromSeed Source = "seed"
-	// Learned marks a phrase that somebody taught.
+	// Learned marks a phrase that somebody taught or corrected.
 	Learned Source = "learned"
 )
 
@@ -84,16 +84,16 @@ type Config struct {
 	// Store keeps at most 1,000 books, and gives up the one that was read longest ago.
 	CacheTTL time.Duration
 
-	// NoCache keeps books out of memory: every question about a scope and every
-	// Seed reads the scope's book. Questions at the same time share one read.
+	// NoCache keeps books out of memory: every All, Resolve, Match and Seed reads
+	// the scope's book. Such calls at the same time share one read.
 	NoCache bool
 
 	// OnUnreadable is called with the reason when a row of a scope cannot be
 	// read, for instance because another program wrote it. Questions are then
 	// answered without that row, and Seed leaves it alone. A call that reads
 	// exactly that row, such as Get, still fails. OnUnreadable may be called by
-	// several goroutines at once. Defaults to nil: then every question about the
-	// scope fails, so that nobody overlooks the unreadable row.
+	// several goroutines at once. Defaults to nil: then every question that
+	// reads the row fails, so that nobody overlooks it.
 	OnUnreadable func(error)
 }
 

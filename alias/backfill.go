@@ -14,10 +14,10 @@ import (
 	"github.com/homeops/ddbpatterns/internal/item"
 )
 
-// Backfill returns the transaction that moves an older spelling to the normal form
-// of its phrase. Pass the row as a Scan of the table returned it. The bool is false
-// if the row is in normal form already, or is not of this Store's book
-// ([Config].Prefix). The row moves with all its attributes.
+// Backfill returns the transaction that moves an older spelling, a row whose phrase
+// is not in normal form, to that form. Pass the row as a Scan of the table returned
+// it. The bool is false if the row is in normal form already, or is not of this
+// Store's book ([Config].Prefix). The row moves with all its attributes.
 //
 // DynamoDB cancels the transaction, with a *types.TransactionCanceledException, if
 // a row in normal form exists (the first reason) or if the older row has changed

@@ -15,9 +15,9 @@ import (
 var disown = expression{"REMOVE #learnedFrom", "#learnedFrom = :actor"}
 
 // Disown removes the actor from [Alias].LearnedFrom in all phrases of a scope, and
-// returns in how many. The phrases stay: they belong to the scope. After an error, call
-// Disown again: it goes on. A phrase that the actor teaches while Disown runs may keep
-// the actor.
+// returns in how many, or fewer after a lost reply. The phrases stay: they belong to
+// the scope. After an error, call Disown again: it goes on. A phrase that the actor
+// teaches while Disown runs may keep the actor.
 //
 // Price: 2 requests, 1 RCU, 2 WCU. This is for one phrase. Disown reads the scope
 // consistently: 1 RCU for each 4 KB, and 1 request for each MB. Then each phrase

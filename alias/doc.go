@@ -6,7 +6,7 @@
 //
 //	out, err := book.Put(ctx, alias.Put{Scope: shop, Phrase: "Rain coat", Name: "rainwear", Event: ev, Actor: "42"})
 //	var taken *alias.TakenError
-//	if errors.As(err, &taken) { … }                       // it stands for taken.Owner; only Correct would change that
+//	if errors.As(err, &taken) { … }                       // it stands for taken.Owner; Correct would change that
 //
 //	found, err := book.Match(ctx, shop, "a yellow RAIN  coat, please")
 //	found[0].Name                                         // rainwear
@@ -18,7 +18,7 @@
 // # What an event does
 //
 //	          phrase is free      has the name   has another name   named or forgotten by a later event
-//	Put       taught              Duplicate      *TakenError        named: as left; forgotten: ErrSuperseded
+//	Put       taught              Duplicate      *TakenError        named: see left; forgotten: ErrSuperseded
 //	Correct   taught              noted          renamed            ErrSuperseded
 //	Confirm   ErrNotFound         counted        *TakenError        ErrSuperseded
 //	Forget    ErrNotFound, noted  forgotten      forgotten          ErrSuperseded
@@ -59,8 +59,8 @@
 //
 // # Cache
 //
-// A Store keeps the whole book of each scope it is asked for, so even a question
-// about an unknown phrase costs nothing. If many callers ask for a book that is
+// A Store keeps the whole books of up to 1,000 scopes, so even a question about
+// an unknown phrase costs nothing. If many callers ask for a book that is
 // not in memory, one caller reads it for all. If that caller gives up, another
 // caller reads the book. A write drops the scope's book, and a read that was in
 // progress does not fill the cache.
@@ -84,8 +84,8 @@
 // Before a service with such rows starts, stop the program that writes them, and
 // move them once: see [Store.Backfill].
 //
-// Until then, an older spelling is a row that cannot be read. Each question about its
-// scope, and Seed, fails with an error that says so. With [Config].OnUnreadable they go
+// Until then, an older spelling is a row that cannot be read. Each question that reads
+// it, and Seed, fails with an error that says so. With [Config].OnUnreadable they go
 // on without the row. Put, Correct, Confirm and Forget do not see the row: to them, its
 // phrase is free. The row itself stays as it is, and the backfill says if its phrase
 // got another row meanwhile. Disown and Erase treat it like any other row.

@@ -9,12 +9,14 @@ import (
 
 // ErrNotFound is returned by [Store.Confirm] and [Store.Forget] for a phrase
 // that does not stand for a name. Forget has noted its event all the same. If a
-// later event forgot the phrase, the error is [event.ErrSuperseded] instead.
+// later event forgot the phrase, the error is [event.ErrSuperseded] instead. A
+// repeated Forget is a Duplicate.
 var ErrNotFound = errors.New("alias: the phrase does not stand for a name")
 
 // TakenError means that the phrase stands for another name: [Store.Put] does
 // not change that name, and [Store.Confirm] does not count the confirmation.
-// [Store.Correct] changes the name if its event is later than [Alias].NamedBy.
+// [Store.Correct] changes the name if its event is later than [Alias].NamedBy; a
+// Correct by that event returns this error.
 type TakenError struct {
 	Owner string // the name that the phrase stands for
 }

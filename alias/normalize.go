@@ -24,8 +24,8 @@ import (
 // moves its rows.
 //
 // The error is an [*event.InputError] if the phrase has no visible character,
-// has a control character other than white space, is not UTF-8, or is longer
-// than a sort key may be.
+// has a control character other than white space, is not UTF-8, or has a
+// normal form longer than a sort key may be.
 func Normalize(phrase string) (string, error) {
 	normal, err := normalize(phrase)
 	return normal, check.Positional(err)

@@ -30,9 +30,8 @@ var (
 // Put writes the alias if the phrase is free. If the phrase stands for the same
 // name already, Put returns Duplicate and changes nothing, no matter who taught
 // the phrase. If the phrase stands for another name, the error is a [*TakenError]
-// with that name, and only Correct changes the name. If this event or a later
-// event forgot the phrase, the phrase stays forgotten and the error is
-// [event.ErrSuperseded].
+// with that name, which Correct can change. If this event or a later event forgot
+// the phrase, the phrase stays forgotten and the error is [event.ErrSuperseded].
 //
 // Price: 1 request, 2 WCU. One WCU is for the item and one is for its entry in
 // the index. A refusal costs 1 WCU.

@@ -31,8 +31,8 @@ func (s *Store) All(ctx context.Context, scope string) ([]Alias, error) {
 	return slices.Clone(b.aliases), nil
 }
 
-// Refresh is All with a consistent read instead of the cache. A later Resolve or
-// Match then sees what Refresh read, or more, except with [Config].NoCache.
+// Refresh is All with a consistent read instead of the cache. While the book
+// stays in memory, Resolve and Match then see what Refresh read, or more.
 //
 // Price: 1 request, 1 RCU. Each 4 KB of the book costs 1 RCU, and each MB takes
 // 1 request.

@@ -20,9 +20,9 @@ var sow = expression{naming + "#confirmations = :zero", "attribute_not_exists(#p
 
 // Seed adds to the scope's book those phrases of the application's own vocabulary that
 // the book lacks. seeds maps each phrase to its name. Seed does not change phrases that
-// were learned, corrected or forgotten. It returns how many phrases it wrote. A phrase
-// that it found after the reply to its write was lost does not count. Many processes
-// may call Seed at once, each of them at every start.
+// were seeded, learned, corrected or forgotten. It returns how many phrases it
+// wrote. A phrase that it found after the reply to its write was lost does not count.
+// Many processes may call Seed at once, each of them at every start.
 //
 // If some phrases fail, Seed goes on with the others. At its end it returns an
 // [*event.LeftoverError] that names each phrase that failed, as the caller spelled it.

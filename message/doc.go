@@ -23,8 +23,8 @@
 // configurable.
 //
 // Rows of an older system are read as they are. Their timestamp may be in Unix
-// seconds (any number below 10^11 is read so), and their sender and createdAt
-// may be absent.
+// seconds (any number below 10^11 is read so), and all attributes except
+// the key may be absent.
 //
 // # Guarantees
 //

@@ -34,8 +34,8 @@ func (s *Store) InScope(ctx context.Context, scope string, r Range) iter.Seq2[Me
 //
 // ByActor reads the index, which lags behind the table, normally by less than a
 // second. Rows of an older system whose time is in seconds are sorted as older
-// than all other rows, so a query with a From does not find them. Rows without a
-// time are not in the index.
+// than all other rows, so a query with a From after January 1970 does not find
+// them. Rows without a time are not in the index.
 //
 // Price: 1 request, 0.5 RCU. For more than 4 KB, see [Store.InScope].
 func (s *Store) ByActor(ctx context.Context, actor string, r Range) iter.Seq2[Message, error] {
@@ -46,7 +46,7 @@ func (s *Store) ByActor(ctx context.Context, actor string, r Range) iter.Seq2[Me
 // mostRecent is the most messages that Recent returns.
 const mostRecent = 1000
 
-// Recent returns the n newest messages of a scope, at most 1000, newest first.
+// Recent returns the n newest messages of a scope, newest first; n must be 1 to 1000.
 // It is eventually consistent: a message that was saved a moment ago may be
 // missing.
 //

@@ -42,11 +42,11 @@ type Message struct {
 	At        time.Time // when it was said, kept to the millisecond
 
 	// Data is what the application keeps with the message. Lists can filter by
-	// it. A value is a string, a bool, any of Go's integers and floats, or an
-	// attributevalue.Number. Numbers are read back as attributevalue.Number,
-	// which keeps all 38 digits; record.ReadData reads the values with their
-	// types. Data has at most 32 entries and 4 KB; a name has 1 to 255 bytes. Data
-	// without entries is read back as nil.
+	// it. A value is a string, a bool, any of Go's integers and floats, an
+	// attributevalue.Number or a json.Number. Numbers are read back as
+	// attributevalue.Number, which keeps all 38 digits; record.ReadData reads the
+	// values with their types. Data has at most 32 entries and 4 KB; a name has 1
+	// to 255 bytes. Data without entries is read back as nil.
 	Data map[string]any
 
 	// CreatedAt is when the message was saved. Save sets it in the row and

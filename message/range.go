@@ -43,8 +43,8 @@ type Range struct {
 	// follow. Defaults to as many rows as the answer takes.
 	ReadAtMost int
 
-	// Cursor is what an earlier walk of the same query, with the same bounds and Match,
-	// wrote to Next.
+	// Cursor is what an earlier walk of the same query, with the same bounds, Match
+	// and NewestFirst, wrote to Next.
 	Cursor string
 
 	// Next, if set, is where the walk writes the Cursor of a later walk that goes
@@ -58,8 +58,8 @@ type Range struct {
 	//
 	// You may give the cursor to a client and take it back. Even a forged cursor
 	// cannot reach messages of other scopes or actors, or outside the bounds of
-	// the query. It is not encrypted: it holds the sequence of that row and, in a
-	// query for an actor, its scope and time.
+	// the query. It is not encrypted: it holds a row's sequence and, in a
+	// query for an actor, the row's scope and time.
 	Next *string
 }
 

@@ -91,10 +91,10 @@ func (s *Store) saving(op string, m Message) (*dynamodb.PutItemInput, error) {
 // returns the errors that Save returns before its request.
 //
 // If a message with the same scope and sequence exists and has not expired, the
-// transaction is cancelled, and Outcome answers Duplicate. The answer is the same if
-// an earlier transaction with this same action saved the message: the row has no nonce
-// to distinguish the two cases. Send the action only within [Config].MaxSkew after it
-// was made.
+// transaction is cancelled, and the action's Outcome is Duplicate. The answer is the
+// same if an earlier transaction with this same action saved the message: the row has
+// no nonce to distinguish the two cases. With a Retention, send the action only within
+// [Config].MaxSkew after it was made.
 //
 // Price: 0 requests, 2 WCU. In a transaction, each action costs 2 WCU for each
 // KB, even if it is cancelled. If the message is stored, the index by actor
