@@ -28,8 +28,8 @@
 //
 // Different events of the same millisecond always sort in the same order, but
 // the order has no meaning, except that the things that follow from one event
-// sort by n. Such events are common, because many senders give times in whole
-// seconds.
+// sort by n. Events of one millisecond are common, because many senders give
+// times in whole seconds.
 //
 // # Event or key
 //

@@ -6,13 +6,13 @@ import (
 )
 
 var (
-	// ErrTooOld means that the event comes too late to be judged. The row of the
-	// event may have expired, or has counted many later events. So the store no
-	// longer knows whether it has counted the event, and might count it twice. From
-	// FastConversation of package message, it means that rows that the answer needs
-	// may have expired. Trying again gives the same error. The store
-	// has not counted the event now, and may never have counted it: if each event
-	// matters, somebody must look.
+	// ErrTooOld means that the event comes too late to be judged. The row of
+	// the event may have expired, or has counted many later events. So the
+	// store no longer knows whether it has counted the event, and might count
+	// it twice. From FastConversation of package message, it means that rows
+	// that the answer needs may have expired. Trying again gives the same
+	// error. The store may never have counted the event: if each event matters,
+	// somebody must look.
 	ErrTooOld = errors.New("event: too old to judge")
 
 	// ErrSuperseded means that this event or a later one has already decided what
@@ -33,11 +33,12 @@ var (
 
 // InputError is the error for bad input in every package of this library. A call
 // returns it before it sends any request, with two exceptions. Package ledger: if the
-// work or its result was refused as bad input, Do, DoTx and every replay return that
-// InputError after requests. Package record: a Next that sets an attribute which the
-// package keeps is refused after the read. Trying again cannot help, except for an event
-// or a time that is too far ahead: it becomes valid with time, see [MaxAhead]. With one
-// errors.As a worker separates bad input from failures that it can try again:
+// work, its result or its actions were refused as bad input, Do, DoTx and every replay
+// return that InputError after requests. Package record: a Next that sets an attribute
+// which the package keeps is refused after the read. Trying again cannot help, except
+// for an event or a time that is too far ahead: it becomes valid with time, see
+// [MaxAhead]. With one errors.As a worker separates bad input from failures that it can
+// try again:
 //
 //	var bad *event.InputError
 //	if errors.As(err, &bad) { … } // to the dead letters

@@ -83,7 +83,7 @@ func New(at time.Time, parts ...string) (Event, error) {
 func Parse(text string) (Event, error) {
 	id, err := ulid.ParseStrict(text)
 	if err != nil {
-		return Event{}, BadInput("event", "text", "must be 26 characters of Crockford's Base32")
+		return Event{}, BadInput("event", "text", "must be 26 characters of Crockford's Base32, the first 0 to 7")
 	}
 	return Event(id), nil
 }

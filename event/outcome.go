@@ -24,7 +24,8 @@ const (
 	// event, a message's number or a ledger's key. Another call wrote this key,
 	// or an earlier attempt of this call whose reply was lost. This attempt
 	// changed nothing. Put of package alias also answers Duplicate if the
-	// phrase has the name already.
+	// phrase has the name already, and Set of package record after a tie of
+	// equal values.
 	Duplicate
 )
 

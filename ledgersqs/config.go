@@ -30,19 +30,19 @@ var _ API = (*sqs.Client)(nil)
 // visibility ends: mark what would fail each time with [ledger.Permanent].
 type Handler func(ctx context.Context, m Message) error
 
-// Once returns a handler that does the work of a key once, by [ledger.Do]. A message whose
-// key is done counts as done. The key must be the same in every delivery, such as the
-// order's id in the body or in an attribute. The id of the message is not enough: a
-// sender that hears no reply sends the same order again, as another message. If key
-// returns an error, the work is not begun, and the handler returns that error: mark it
-// with [ledger.Permanent] if the body cannot be read. Mark the work's errors that would
-// come again, too.
+// Once returns a handler that does the work of a key by [ledger.Do], until it is done.
+// A message whose key is done counts as done. The key must be the same in every
+// delivery, such as the order's id in the body or in an attribute. The id of the
+// message is not enough: a sender that hears no reply sends the same order again, as
+// another message. If key returns an error, the work is not begun, and the handler
+// returns that error: mark it with [ledger.Permanent] if the body cannot be read. Mark
+// the work's errors that would come again, too.
 //
 // Once does not compare bodies: an order that comes again with another address counts as
 // done. Where that matters, call Do with the body as Request.Payload.
 //
 // For work that writes to DynamoDB in one transaction with its result, call [ledger.DoTx]
-// in a Handler of your own, with [Lease] as the Request's Lease.
+// in a Handler of your own, with Lease(ctx) as the Request's Lease.
 //
 // Price: that of Do.
 func Once(store *ledger.Store, key func(Message) (string, error), work func(context.Context, Message, *ledger.Claim) error) Handler {
@@ -67,7 +67,7 @@ func Lease(ctx context.Context) time.Duration {
 	return lease
 }
 
-// Config of Run and Lambda. Refused is required.
+// Config of Run, Poll and Lambda. Refused is required.
 type Config struct {
 	// Refused keeps a message that can never be done, for people: in a table, or as a
 	// dead letter with the reason. When it returns nil, the message is deleted. When it
@@ -81,12 +81,13 @@ type Config struct {
 	// second. Defaults to 1 minute.
 	Lease time.Duration
 
-	// Log is told of each message that stays in the queue, and why. It is also told of each
-	// request to SQS that failed; the Message may be zero then. Defaults to a warning of
-	// package slog with the message's id, and without its body.
+	// Log is told of each message that stays in the queue, and why. It is also told of
+	// each request to SQS that failed, except Poll's receive; the Message may be zero
+	// then. Defaults to a warning of package slog with the message's id, and without
+	// its body.
 	Log func(ctx context.Context, m Message, why error)
 
-	// Timeout is for [Run] what its timeout is for a function of Lambda: how long the
+	// Timeout is for [Run] what a function's own timeout is for Lambda: how long the
 	// messages that are received together may take. At least 3 seconds. Defaults to 30
 	// seconds.
 	Timeout time.Duration

@@ -15,10 +15,11 @@
 //
 // # What becomes of a message
 //
-//	Done     deleted. The work was done, now or by an earlier delivery
+//	Done     deleted. The work is done, or its error is an answer, as counter.ErrFull
 //	Poison   given to Config.Refused, and deleted when that returns nil: bad input, a
-//	         permanent error, too many attempts. If it returns an error, the message
-//	         stays, and the queue moves it to its dead-letter queue in the end
+//	         permanent error, too many attempts and the like. If it returns an error,
+//	         the message stays, and the queue moves it to its dead-letter queue in the
+//	         end
 //	Retry    stays, and comes again when its visibility ends, or after the Wait of a
 //	         *ledger.InProgressError
 //

@@ -25,7 +25,7 @@ type Attribute struct {
 // Group is the message's group, which is "" if it has none.
 func (m Message) Group() string { return m.System["MessageGroupId"] }
 
-// Receives counts this delivery and those before it.
+// Receives is SQS's approximate count of deliveries, with this one.
 func (m Message) Receives() int {
 	n, _ := strconv.Atoi(m.System["ApproximateReceiveCount"])
 	return n

@@ -66,7 +66,7 @@ func Run(ctx context.Context, client API, url string, handle Handler, cfg *Confi
 	return err
 }
 
-// Poll receives messages once, for which it waits 20 seconds at most, and works on them
+// Poll receives messages once, for which SQS waits 20 seconds at most, and works on them
 // as Run does. It is for a task that starts now and then. It returns the error of the
 // receive, also when the context ends, or an [*event.InputError] for bad input.
 //
@@ -120,7 +120,7 @@ func (q *queue) poll(ctx context.Context) error {
 
 // Lambda returns the function behind an event source mapping of a queue, for lambda.Start.
 // The mapping must have ReportBatchItemFailures. The function names the messages that
-// stay, and never fails as a whole. Lambda returns an [*event.InputError] for bad input.
+// stay, and never returns an error. Lambda returns an [*event.InputError] for bad input.
 //
 // Price: 1 request to SQS for each message that is delayed, if there is a Config.Client;
 // and the Handler's.

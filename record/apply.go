@@ -36,7 +36,7 @@ type Next func(row Item, ev event.Event) (Item, error)
 // Apply is the argument of [Rows.Apply] and [Rows.ApplyItem]: an event, and the
 // change that the event makes to a row.
 type Apply struct {
-	// Method is the name of the method in error texts. Defaults to "Apply".
+	// Method is the name of the method in error texts. Defaults to the one called.
 	Method string
 
 	Partition string // made by [Key]
@@ -66,12 +66,13 @@ type Apply struct {
 // not.
 //
 // If the [Kind] is exact, give either Next or Add. Apply writes a row for the event in
-// the same transaction: it sends TransactWriteItems, where others send UpdateItem. An event is then [event.Duplicate] only if another call has
-// counted it. It is [event.ErrTooOld] only from Kind.Retention after it happened, less
-// Config.MaxSkew, and Apply then sends no request. With Add, AtLeast may refuse the
-// event with a [*FloorError]. If the event is counted already and added something else,
-// the error is an [*AddError]. A row that a Kind without a Retention has written is
-// refused with an error, because it does not say which events it has counted.
+// the same transaction: it sends TransactWriteItems, where other Kinds send UpdateItem.
+// An event is then [event.Duplicate] only if another call has counted it. It is
+// [event.ErrTooOld] only from Kind.Retention after it happened, less Config.MaxSkew,
+// and Apply then sends no request. With Add, AtLeast may refuse the event with a
+// [*FloorError]. If the event is counted already and added something else, the error is
+// an [*AddError]. A row that a Kind without a Retention has written is refused with an
+// error, because it does not say which events it has counted.
 //
 // Each time another writer changes the row first, Apply tries again, up to 15
 // times. The pauses between the tries grow up to 1.3 seconds. Together the pauses

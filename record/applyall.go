@@ -28,13 +28,13 @@ type ApplyAll struct {
 // writes up to 32 events at once. The outcome at index i is the outcome of
 // Events[i].
 //
-// Bad input other than an event refuses the whole call with an
+// Bad input other than an event, or from Next, refuses the whole call with an
 // [*event.InputError]. Otherwise, if some events have no outcome, the error is an
-// [*event.LeftoverError]. It names each such event by its index and gives the
-// reason: bad input, [event.ErrTooOld], an [*AddError], [ErrContended], or another
-// error that ended the call. All other events are counted. If a write took effect and
-// its reply was lost, its events may be leftovers although they are counted. So call
-// ApplyAll again with the leftovers: each event counts once.
+// [*event.LeftoverError]. It names each such event by its index and gives the reason:
+// bad input, [event.ErrTooOld], an [*AddError], [ErrContended], or another error that
+// ended the call. All other events are counted. If a write took effect and its reply
+// was lost, its events may be leftovers although they are counted. So call ApplyAll
+// again with the leftovers: each event counts once.
 //
 // A row remembers its 32 latest events. No write counts an event that the row
 // would forget in the same write: if the reply is lost, the remembered events show

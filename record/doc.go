@@ -34,12 +34,11 @@
 // counts exactly once, however late and in whatever order it is delivered. Apply may
 // then have Add in place of Next: Add needs no read, and may have a floor.
 //
-// [Rows.Set] is for a row that holds what the latest event said: a status, an
-// address, a setting. The event that happened last wins, in whatever order the
-// events arrive. A rank decides between events of the same time. A tie that the
-// ranks leave open is an error, a [*TieError]. A [Kind] without a Count is for Set,
-// and names the record's own Attributes. A Kind with a Count is for Apply and
-// ApplyAll.
+// [Rows.Set] is for a row that holds what the latest event said: a status, an address,
+// a setting. The event that happened last wins, in whatever order the events arrive. A
+// rank decides between events of the same time. A tie that the ranks leave open is an
+// error, a [*TieError]. A [Kind] without a Count is for Set, and names the record's own
+// Attributes. One with a Count is for Apply, ApplyAll and ApplyItem.
 //
 // # Items
 //
@@ -76,7 +75,7 @@
 //   - While its row exists, an event counts once, even if it is applied many
 //     times, if several callers apply it at once, or if replies are lost.
 //   - No update is lost, even if a row is deleted and made anew in the
-//     meantime. A write of Apply takes effect only if the version, the ring and
+//     meantime. A write of Next takes effect only if the version, the ring and
 //     the count of the row are still as they were when the package read the
 //     row. If another writer was faster, DynamoDB refuses the write and returns
 //     the existing row. The package computes the write again from that row. From
@@ -135,14 +134,14 @@
 //	ApplyItem with Next 1 request, 1 RCU; 4 WCU in the transaction
 //	Erase     as above, also for the rows of events
 //
-// The package keeps some 560 bytes in a row of Apply, 512 of them for the ring.
+// The package keeps some 560 bytes in a row with a ring, 512 of them for the ring.
 // That leaves some 450 bytes of the first KB for the key, the type, the count
 // and the record's own attributes.
 //
-// If a write meets a transaction on the row or another Region's write, the
-// package sends the write again. Each repetition costs 1 request. Apply sends a
-// write again up to 15 times, counting the races that it lost, and Set up to 5
-// times.
+// If a write meets a transaction on the row or another Region's write, the package
+// sends the write again. Each repetition costs 1 request, of an exact Kind the WCU,
+// too. Apply sends a write again up to 15 times, counting the races that it lost, and
+// Set up to 5 times.
 //
 // # IAM actions
 //

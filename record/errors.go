@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrContended is returned by [Rows.Apply] and [Rows.ApplyAll] when other writers
-// of the row won all 16 attempts. Of an exact [Kind], the attempts may also have met
-// other transactions or been throttled. [ApplyItem.Outcome] returns it when the row has
-// changed since the item was made: make the item anew. The pauses between the attempts
-// take some 5 seconds in all, and at most 10.3. The event may have been counted, because
-// the last attempt may have taken effect and lost its reply. Apply the same event again:
-// it counts only once. If the error is frequent, the row gets more events at a time than
+// ErrContended is returned by [Rows.Apply] and [Rows.ApplyAll] when other writers of
+// the row won all 16 attempts. The attempts may also have met transactions or, of an
+// exact [Kind], been throttled. [ApplyItem.Outcome] returns it when the row has changed
+// since the item was made: make the item anew. The pauses between the attempts take
+// some 5 seconds in all, and at most 10.3. The event may have been counted, because the
+// last attempt may have taken effect and lost its reply. Apply the same event again: it
+// counts only once. If the error is frequent, the row gets more events at a time than
 // single writes can count. Then use ApplyAll, which counts up to 32 events in one write
 // (99 of an exact Kind), or Add.
 var ErrContended = errors.New("record: other writers changed the row first")

@@ -17,7 +17,7 @@ func Text(text string) types.AttributeValue { return item.S(text) }
 func Int(n int64) types.AttributeValue { return item.N(n) }
 
 // Float returns a number attribute. The number must be 0 or have a magnitude
-// from 1E-130 to 9.99E+125: DynamoDB refuses all others, and NaN.
+// from 1E-130 to below 1E+126: DynamoDB refuses all others, and NaN.
 func Float(x float64) types.AttributeValue { return item.F(x) }
 
 // Time returns a time as a string attribute, in the form of RFC 3339 in UTC.
@@ -64,7 +64,7 @@ func ReadData(data map[string]any) *Fields {
 	return &Fields{row: entries, err: err}
 }
 
-// Err returns the first error of a read. The error names the attribute.
+// Err returns the first error of a read or [ReadData]. The error names the attribute.
 func (f *Fields) Err() error { return f.err }
 
 // Has reports whether the row has the attribute.

@@ -35,8 +35,8 @@ type ApplyItem struct {
 // them within [Config].MaxSkew after the call. DynamoDB refuses two actions on
 // one item, so a transaction has at most one ApplyItem for each row.
 //
-// A transaction takes effect as a whole or not at all. So if the event is already
-// counted, or if the row has changed since it was read, DynamoDB cancels the whole
+// A transaction takes effect as a whole or not at all. If one of the Items is refused,
+// as when the row has changed since it was read, DynamoDB cancels the whole
 // transaction, and [ApplyItem.Outcome] says why.
 //
 // Price: 1 request, 1 RCU, 2 WCU. The request reads the row. In the transaction,

@@ -61,14 +61,13 @@ type Kind[T any] struct {
 	// begin with this name.
 	Package string
 
-	// Type is the value of the attribute "type" in every row that was written
+	// Type is the value of the attribute "type" in every record that was written
 	// as this Kind. By convention it is also in the row's partition key: as the
 	// first part, or after the id of a person who may be erased.
 	Type string
 
-	// Count names the attribute that counts the events of a row. With a Count,
-	// the rows are for [Rows.Apply] and [Rows.ApplyAll]. Without a Count, they
-	// are for [Rows.Set].
+	// Count names the attribute that counts the events of a row. With a Count, the rows
+	// are for [Rows.Apply], ApplyAll and ApplyItem; without, for [Rows.Set].
 	Count string
 
 	// Attributes names the record's own attributes, at most 100, if the rows are
@@ -78,9 +77,9 @@ type Kind[T any] struct {
 	// a misspelt name is refused. Next and reads need no Attributes.
 	Attributes []string
 
-	// Retention, if it is set, makes the Kind exact: each event counts once,
-	// however late and in whatever order it is delivered, until Retention after
-	// it happened. An exact Kind is for values that behave like money. It needs a
+	// Retention, if it is set, makes the Kind exact: each event counts once, however
+	// late and in whatever order it is delivered, until Retention, less Config.MaxSkew,
+	// after it happened. An exact Kind is for values that behave like money. It needs a
 	// Count. 0 is for averages and habits, for which the 32 latest events of a row are
 	// enough.
 	//

@@ -11,15 +11,15 @@ import (
 	"github.com/homeops/ddbpatterns/event"
 )
 
-// TieError is returned by [Rows.Set] when two events of the same time and the
-// same rank, or two deliveries of one event, gave different values to a row.
+// TieError is returned by [Rows.Set] when two events, or two deliveries of one
+// event, with the same time and rank gave different values to a row.
 // Nothing that the events say decides which one is right: the row keeps the
 // values of the event with the greater identity or, of one event, of its first
 // delivery. Ask the sender which one is right, and set the row by an event with
 // a greater Rank or a later time. If this happens often, give a Rank to each
 // value.
 type TieError struct {
-	// Stands reports whether the row now holds the values of this call's event.
+	// Stands reports whether the row now holds the values of this call.
 	// If it does, the values of the other event are gone.
 	Stands bool
 }

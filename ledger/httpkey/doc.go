@@ -26,6 +26,7 @@
 //	the handler takes too long           503, Retry-After: see Config.Timeout
 //	DynamoDB is in trouble               503, Retry-After
 //	the attempts are used up             500
+//	a write of Add stays refused         503, Retry-After
 //	the answer was erased                410
 //	the answer is too large to be kept   500 to the requests after the first; with Add,
 //	                                     to the first, too

@@ -37,7 +37,7 @@ const (
 
 // Handler returns a handler that calls next for the first request of each
 // Idempotency-Key, stores its answer and replays it. The package's doc has the table of
-// answers, and says when next is called again.
+// answers, says what passes by, and when next is called again.
 //
 // Next works on when the client hangs up, because the client will ask again. Its request's
 // context ends after Config.Timeout, or when the lease is lost, as that of [ledger.Do].
@@ -45,9 +45,9 @@ const (
 // http.ResponseController return http.ErrNotSupported. Headers that are not stored are
 // sent with the first answer only. The Content-Length is that of the body that next wrote.
 //
-// If next panics, the attempt counts, the key can be claimed at once, writes of [Add] are
-// not written, and Handler panics with the same value. A status that net/http refuses
-// panics, too.
+// If next panics, the attempt counts, the key can be claimed at once if DynamoDB answers,
+// writes of [Add] are not written, and Handler panics with the same value. A status that
+// net/http refuses panics, too.
 //
 // Price: 2 requests, 2 WCU. That is the price of [ledger.Do]. A replay is 1 request and 1
 // WCU for each KB of the stored row. A request that waits for 1 s in vain sends 6 requests.
@@ -301,9 +301,10 @@ func FromContext(ctx context.Context) (*ledger.Claim, bool) {
 // [ledger.DoTx].
 //
 // If the condition of a write fails, or a write stays throttled, the handler is called
-// again, up to 15 times, with a new ResponseWriter and nothing added. So what else it does must be safe to repeat.
-// [ledger.Claim.Reasons] has a reason for each write, in the order in which they were
-// added: give each to the Outcome of an item that is made anew, of the same input.
+// again, up to 15 times, with a new ResponseWriter and nothing added. So what else it
+// does must be safe to repeat. After a failed condition, [ledger.Claim.Reasons] has a
+// reason for each write, in the order in which they were added: give each to the Outcome
+// of an item that is made anew, of the same input.
 //
 // Add returns an [*event.InputError] if the context is not that of a request on which a
 // handler is at work.

@@ -27,14 +27,14 @@ type Config struct {
 	// one that hangs. Defaults to 30 seconds.
 	Timeout time.Duration
 
-	// Keep reports whether an answer of this status is stored and sent to every request
-	// with the key. An answer that is not stored is sent, and the next request runs the
-	// handler again; a 5xx counts as an attempt, another status does not. By default,
-	// all answers are stored except 401, 408, 425, 429 and 5xx.
+	// Keep reports whether an answer of this status is stored and replayed. An answer
+	// that is not stored is sent, and the next request runs the handler again; a 5xx
+	// counts as an attempt, another status does not. By default, all answers are stored
+	// except 401, 408, 425, 429 and 5xx.
 	Keep func(status int) bool
 
-	// Headers names more headers that are stored. Set-Cookie, Date and those of a
-	// single connection are refused.
+	// Headers names more headers that are stored. Set-Cookie, Date, Content-Length,
+	// Idempotent-Replayed and those of a single connection are refused.
 	Headers []string
 
 	// ReadFirst reads the row before the key is claimed, for clients that repeat most
@@ -114,7 +114,7 @@ func keyOf(h http.Header) (key, wrong string) {
 		key = unescape.Replace(parts[1]) + parts[2]
 	}
 	if key == "" || len(key) > longest {
-		return "", "The Idempotency-Key must be a string of 1 to 255 characters in double quotes, or visible ASCII characters without quotes and commas."
+		return "", "The Idempotency-Key must have 1 to 255 characters: a string in double quotes, or visible ASCII without quotes and commas."
 	}
 	return key, ""
 }
