@@ -75,10 +75,10 @@
 //
 //	Observe  2 requests, 1 RCU, 1 WCU; a duplicate 1 request, 1 RCU
 //	Get      1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
-//	All      1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
+//	All      1 request for each MB, 0.5 RCU for each 4 KB; 1 RCU with Config.ConsistentReads
 //	Erase    1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
 //
-// A row has some 610 bytes in addition to its subject and metric.
+// With the default Prefix, a row has some 610 bytes in addition to its subject and metric.
 //
 // If a write of Observe meets a transaction on the row or another Region's write, the
 // package sends it again. Each repetition costs 1 request. A write is sent again up to

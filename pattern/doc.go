@@ -78,7 +78,7 @@
 //	Observe     2 requests, 1 RCU, 1 WCU; a duplicate 1 request, 1 RCU
 //	ObserveAll  the same for up to 32 events, 1 request and 1 WCU for each 32 more
 //	Get         1 request, 0.5 RCU; 1 RCU with Config.ConsistentReads
-//	All         1 request for each MB, 0.5 RCU for each 4 KB; twice that with Config.ConsistentReads
+//	All         1 request for each MB, 0.5 RCU for each 4 KB; 1 RCU with Config.ConsistentReads
 //	Erase       1 RCU for each 4 KB, 1 WCU for each row; 1 request for each MB and each 25 rows
 //
 // A row with all days, hours and recent events has some 820 bytes in addition

@@ -27,8 +27,8 @@ var _ API = (*dynamodb.Client)(nil)
 
 // Create creates the tables that do not exist. It waits until each table is
 // active, and switches on the TTL and the backups that its definition asks for.
-// Create waits as long as the context allows. But if a table has a status that will
-// not change by itself, such as ARCHIVED, Create returns a [*MismatchError] at once.
+// Create waits as long as the context allows. But if a table has a status that
+// waiting does not mend, such as ARCHIVED, Create returns a [*MismatchError] at once.
 //
 // Price: 2 requests. This is for each table. TTL adds 2 requests, or 1 if it is
 // on already. Point-in-time recovery adds as many. Each look or attempt while

@@ -26,9 +26,10 @@ type Reader interface {
 // of a table.
 type Difference struct {
 	Table string
-	// What differs: "table", "status", "key", "index by-day", "projection of index
-	// by-day", "status of index by-day", "local index by-day", "billing mode",
-	// "deletion protection", "KMS key", "TTL" or "point-in-time recovery".
+	// What differs: "table", "status", "key", "index by-day" (its name),
+	// "projection of index by-day", "status of index by-day", "local index by-day",
+	// "billing mode", "deletion protection", "KMS key", "TTL" or "point-in-time
+	// recovery".
 	What string
 	// Want is what the definition asks for, and Got is what the table has. Want is
 	// "" if the definition asks for nothing, and Got is "" if the table has
@@ -70,7 +71,8 @@ func (d Difference) String() string {
 	return text
 }
 
-// MismatchError lists what the definitions ask for and the tables lack.
+// MismatchError lists what the definitions ask for and the tables lack; one of
+// [Create], only what it met first.
 type MismatchError struct {
 	Differences []Difference // grouped by table; without the Tolerated differences
 }
@@ -108,10 +110,10 @@ func mismatch(differences []Difference) error {
 // in the order of the tables. It returns nil if it finds no difference. It only
 // reads. Definitions of one table are merged first ([Merge]).
 //
-// Diff does not compare what a definition cannot say: items, streams, tags,
-// replicas, the table's class, limits of throughput, the number of days for which
-// backups are kept, and resource policies. Diff also does not compare Retain,
-// because only a stack has it. If the definition names a KMS key by an alias, Diff
+// Diff does not compare what a definition cannot say, such as items, streams,
+// tags, replicas, the table's class, limits of throughput, the number of days for
+// which backups are kept, and resource policies. Retain is not compared either:
+// only a stack has it. If the definition names a KMS key by an alias, Diff
 // accepts any KMS key of the table, because DynamoDB describes a key by its id.
 // Then only a table without a KMS key differs.
 //

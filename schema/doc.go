@@ -31,12 +31,12 @@
 //     definitions, and switches on TTL and point-in-time recovery if they are
 //     missing. Create accepts an endpoint without backups, such as DynamoDB Local;
 //     Verify reports the missing backups as a difference.
-//   - Create never changes a key, an index, the encryption or the protection of an
-//     existing table. If a table lacks what its definition asks for, Verify
+//   - Create never changes a key, an index, the encryption or the protection of
+//     an existing table. If a table lacks what its definition asks for, Verify
 //     returns a [*MismatchError]. So does Create, except for the TTL and the
 //     backups that it switches on. Both accept what a table has in addition: more
-//     indexes, a TTL or protection that the definition does not name, or another
-//     billing mode. Create switches nothing off.
+//     indexes, a setting that the definition does not name, or another billing
+//     mode. Create switches nothing off.
 //   - [Diff] and [Verify] change nothing.
 //   - [CloudFormation] and [Terraform] always give the same JSON for the same
 //     definitions in the same order.

@@ -36,9 +36,9 @@ type Actions struct {
 //
 //	schema.Grants{"": {"PutItem", "Query"}, "by-day": {"Query"}}
 //
-// A transaction has no action of its own. Each Put in it needs PutItem, each
-// Update needs UpdateItem, each Delete needs DeleteItem, and each ConditionCheck
-// needs ConditionCheckItem.
+// A transaction has no action of its own. Each Get in it needs GetItem, each Put
+// PutItem, each Update UpdateItem, each Delete DeleteItem, and each ConditionCheck
+// ConditionCheckItem.
 type Grants map[string][]string
 
 // grantable are the actions on items, and whether an index takes them, too.
@@ -67,8 +67,7 @@ type Statement struct {
 // Fn::Sub.
 type ARN string
 
-// MarshalJSON writes a string, or {"Fn::Sub": string} if the ARN has pseudo
-// parameters.
+// MarshalJSON writes a string, or {"Fn::Sub": string} if the ARN has "${".
 func (a ARN) MarshalJSON() ([]byte, error) {
 	if strings.Contains(string(a), "${") {
 		return json.Marshal(map[string]string{"Fn::Sub": string(a)})
@@ -87,14 +86,14 @@ const tableARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId
 // table. The ARNs have CloudFormation's pseudo parameters; for plain ARNs see
 // [PolicyDocument.In].
 //
-// Policy does not grant rights to create or describe tables. It also does not
-// grant the right to use a table's own KMS key: the key's policy gives that
-// right. A transaction may also hold writes that do not come from any of the
-// stores: the caller must grant what these writes need.
+// Policy does not grant rights to create or describe tables, or to use a table's
+// own KMS key: that right is in the key's policy. A transaction may also hold
+// writes that do not come from any of the stores: the caller must grant what these
+// writes need.
 //
 // The error is an [*event.InputError] in these cases:
 //   - A store is nil, or Only names a call that its store does not have.
-//   - A call has no grants, or grants an action that IAM does not have for items, an
+//   - A call's Grants are nil, or have an action that IAM does not have for items, an
 //     action that an index does not take, or an index that the table's definition lacks.
 //   - The definitions of the tables are invalid or contradict each other ([Merge]).
 //   - The policy would have no action: IAM refuses such a policy.
@@ -276,7 +275,7 @@ func (g Grants) validate(t Table) error {
 			case !known:
 				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %q, which is not an IAM action on the items of a table", action))
 			case index != "" && !onIndex:
-				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %s on index %s, because an index can only be read", action, index))
+				return event.BadInput(pkg, "Actions of table "+t.Name, fmt.Sprintf("must not contain %s on index %s, because an index takes only Query, Scan and PartiQLSelect", action, index))
 			}
 		}
 	}

@@ -23,10 +23,10 @@ type Table struct {
 	Key     Key
 	Indexes []Index
 
-	// TTL names the attribute that holds an item's expiry in Unix seconds. With
-	// "", the TTL of an existing table stays as it is. A replay of old events
-	// on a real table needs TTL off, because DynamoDB compares the expiry with
-	// its own clock and would delete the items.
+	// TTL names the attribute that holds an item's expiry in Unix seconds. With "",
+	// [Create] leaves the TTL of an existing table as it is. A replay of old events
+	// on a real table needs TTL off, because DynamoDB compares the expiry with its
+	// own clock and would delete the items.
 	TTL string
 
 	// PointInTimeRecovery keeps continuous backups. [Create] switches it on

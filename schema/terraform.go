@@ -39,8 +39,8 @@ const tfTable = "aws_dynamodb_table"
 //
 // The error is an [*event.InputError] in these cases:
 //   - A definition is invalid, or two definitions contradict each other.
-//   - Table.KMSKey is an id or an alias other than alias/aws/dynamodb. The provider accepts
-//     only ARNs, and plans a change at each run for the ARN of an alias.
+//   - Table.KMSKey is set, and neither alias/aws/dynamodb nor the ARN of a key. The
+//     provider accepts only ARNs, and plans a change at each run for the ARN of an alias.
 //   - The name of an attribute has ${ or %{, which Terraform would evaluate, or a character
 //     that is not ASCII, which it may write in another form.
 func Terraform(tables ...Table) (map[string]any, error) {
@@ -69,7 +69,7 @@ func (t Table) fitsTerraform() error {
 	changed := escaper.Replace(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 	return cmp.Or(
 		check.Refuse(pkg, "table "+t.Name+" KMS key", t.KMSKey != "" && t.KMSKey != awsManaged && !keyARNs.MatchString(t.KMSKey),
-			fmt.Sprintf("must be %s or the ARN of a key in a configuration of Terraform, is %q", awsManaged, t.KMSKey)),
+			fmt.Sprintf("must for Terraform be %s or the ARN of a key, is %q", awsManaged, t.KMSKey)),
 		check.Refuse(pkg, "table "+t.Name, changed, "must have names of ASCII without ${ and %{: Terraform evaluates those two, and may write other characters in another form of Unicode"))
 }
 
@@ -125,10 +125,10 @@ var (
 )
 
 // Terraform returns the policy as the text of an argument such as policy of
-// aws_iam_policy, beside the resources of [Terraform]: the ARNs of tables and indexes
-// become references to these resources, so that Terraform creates the tables first. For
-// tables of another configuration call [PolicyDocument.In] before. What Terraform would
-// evaluate otherwise is escaped, such as IAM's own ${aws:username}.
+// aws_iam_policy, beside the resources of the function [Terraform]: the ARNs of tables
+// and indexes become references to these resources, so that Terraform creates the tables
+// first. For tables of another configuration call [PolicyDocument.In] before. What
+// Terraform would evaluate otherwise is escaped, such as IAM's own ${aws:username}.
 //
 // The error is an [*event.InputError] if an ARN that does not name a table has a pseudo
 // parameter of CloudFormation.
@@ -139,7 +139,7 @@ func (d PolicyDocument) Terraform() (string, error) {
 		for j, arn := range s.Resource {
 			resources[j] = string(arn)
 			if strings.Contains(tables.ReplaceAllString(escaper.Replace(resources[j]), ""), "${AWS::") {
-				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation; In replaces them")
+				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation; In replaces those of Policy")
 			}
 		}
 		statements[i] = map[string]any{"Effect": s.Effect, "Action": s.Action, "Resource": resources}

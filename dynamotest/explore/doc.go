@@ -45,14 +45,14 @@
 //
 // # What a program must do
 //
-// The function that declares the callers runs once for each schedule, so its variables
+// The function that declares the callers runs anew for each schedule, so its variables
 // belong to that schedule. A caller makes its requests with p.Client, reads p.Now and
 // p.Rand, and passes effects outside DynamoDB to p.Do. It may start goroutines, use the
 // context, and pause by package time. It must not use another clock, another random
 // source, a socket, or a mutex that it holds during a request. It must not make requests
 // while it ranges over a map. If a caller acts differently in two schedules that began in
-// the same way, the exploration fails and names it. If nothing moves for a minute, the
-// exploration panics and says after which step.
+// the same way, the exploration fails and usually names it. If nothing moves for a
+// minute, the exploration panics and says after which step.
 //
 // A check may read the tables, what each caller has heard, notes and effects. To count
 // or to order what callers did, use [Process.Note], and not variables that they share:
@@ -62,14 +62,14 @@
 //
 // # Faults
 //
-// Each kind in [Faults] has a budget, and Total bounds them together. A lost request is
-// a late one that never arrives. Nothing arrives later than Faults.LateWithin. A request
-// arrives twice only if Twice says so. A conflict needs another open request on the item,
-// and one of the two must be a transaction; with AnyConflict it needs neither. A process
-// that dies stands still at its request: none of its deferred functions runs before the
-// schedule is over. (Another goroutine of it goes on until it makes a request or a note,
-// has an effect or reads the clock.) The caller starts anew at once, without its memory;
-// its clock goes on.
+// Each kind in [Faults] has a budget, and Total bounds them together. A lost request is a
+// late one that never arrives. No write arrives later than Faults.LateWithin. A request
+// arrives twice only if Twice says so. A conflict needs another open or late request on
+// the item, and one of the two must be a transaction; with AnyConflict it needs neither.
+// A process that dies stands still at its request: none of its deferred functions runs
+// before the schedule is over. (Another goroutine of it goes on until it makes a request
+// or a note, has an effect or reads the clock.) The caller starts anew at once, without
+// its memory; its clock goes on.
 //
 // # Time
 //
@@ -91,14 +91,15 @@
 //
 // # Reduction and order
 //
-// A state that was seen is not explored again. It consists of the tables and the tokens
-// of transactions, the requests and replies that each caller has heard and when, the
-// open and the late requests, the clocks, the budgets used, the notes and the effects.
+// A state that was seen is not explored again. It consists mainly of the tables and the
+// tokens of transactions, the requests and replies that each caller has heard and when,
+// the open and the late requests, the clocks, the budgets used, the notes and the
+// effects.
 //
-// Schedules run in the order of what they cost: a fault, a move of time, a change of
-// callers while the first could go on, or another order of a caller's goroutines costs
-// one. So the first failure has few of these. A search is the same on every machine
-// unless Config.Within ends it.
+// Schedules run in the order of what they cost: a fault, a late arrival, a move of time
+// or two seconds while requests are open, a change of callers while the first could go
+// on, or another order of a caller's goroutines costs one. So the first failure has few
+// of these. A search is the same on every machine unless Config.Within ends it.
 //
 // If Config.Schedules or Config.Within ends the search, the [Report] says how many
 // schedules are left, and Config.Samples random schedules run: callers go on by random

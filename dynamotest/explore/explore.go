@@ -21,8 +21,9 @@ type Config struct {
 	Server *dynamotest.Server
 
 	// Start is the time at which each schedule begins, whatever the clock of the seeded
-	// server shows: make seeded events, leases and TTLs of times near it, and give the
-	// stores that seed it a Now that returns it. Defaults to noon in UTC on 10 March 2026.
+	// server shows: make seeded events, leases and TTLs of times near Start, and give the
+	// stores that seed the server a Now that returns Start. Defaults to noon in UTC on 10
+	// March 2026.
 	Start time.Time
 
 	// Faults are what may go wrong. By default, nothing does.
@@ -30,13 +31,14 @@ type Config struct {
 
 	// Moves is how often time may pass in a schedule while requests are open: to just
 	// before or just after a moment, or until a timer wakes a caller. A deletion by TTL
-	// counts, too. Time that passes while all callers sleep does not. The expiry of an item
-	// is a moment, too: a ledger then forgets the key, and Claim.Event changes. Defaults to 0.
+	// counts, too. Time that passes while all callers sleep does not, and two seconds while
+	// some sleep do not. The expiry of an item is a moment, too: a ledger then forgets the
+	// key, and Claim.Event changes. Defaults to 0.
 	Moves int
 
-	// Moments are the spans of time after which something changes, such as a lease, or
-	// a lease and the skew of clocks. They are counted from the start and from each
-	// move of time. The times in the TTL attribute of items are moments, too.
+	// Moments are the spans of time after which something changes, such as a lease, or a
+	// lease and the skew of clocks. They are counted from the start and from each time to
+	// which clocks moved. The times in the TTL attribute of items are moments, too.
 	Moments []time.Duration
 
 	// Attempts is how often a client sends a request before its call fails. Defaults
@@ -75,14 +77,14 @@ type Faults struct {
 	Twice       int           // a request that arrived arrives again
 	Unheard     int           // a request takes effect, and its reply is lost
 	Deaths      int           // a caller dies before its request arrives, or after, and starts anew
-	Conflicts   int           // a conflict with an open request on the same item
+	Conflicts   int           // a conflict with an open or late request on the same item
 	Throttles   int           // ProvisionedThroughputExceededException
 	Failures    int           // status 500, before the effect or after it
 	OldReads    int           // an eventually consistent read shows an earlier state
 	Cuts        int           // a batch, Query or Scan is done in two: its first item, the rest
 	Clocks      int           // callers whose clock is off
 	ClockOff    time.Duration // how far it is ahead or behind
-	AnyConflict bool          // conflicts need no open request: others write transactions
+	AnyConflict bool          // conflicts need no other request: others write transactions
 
 	// Total bounds all kinds together. Defaults to no bound.
 	Total int
@@ -182,9 +184,9 @@ func judge(t *testing.T, r Report) Report {
 	return r
 }
 
-// Run explores the program and returns what it found. It fails the test only if the
-// Config is invalid. Program is called for each schedule, also at the same time from several
-// goroutines; a schedule that fails runs twice.
+// Run explores the program and returns what it found. It fails the test only for an invalid
+// Config, FailNow or a data race. Program is called for each schedule, also at the same
+// time from several goroutines; a schedule that fails runs twice.
 func Run(t *testing.T, cfg Config, program func(*Schedule)) Report {
 	t.Helper()
 	if *replay != "" {

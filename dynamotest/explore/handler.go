@@ -28,27 +28,28 @@ type Deliveries[M any] struct {
 	// together. Defaults to 30 s.
 	Visibility time.Duration
 
-	// Receives is how often a message is delivered at most. If the last delivery
-	// returns an error, the schedule fails. But if that delivery gave up a request at a
-	// deadline, the schedule is not judged. Defaults to 5.
+	// Receives is how often a worker gets its message at most. If the last delivery returns
+	// an error, or the worker dies in it, the schedule fails. But if that delivery gave up
+	// a request at a deadline, the schedule is not judged. Defaults to 5.
 	Receives int
 
 	// Twice delivers each message to a second worker, too, as a queue does when the
 	// visibility ends too early.
 	Twice bool
 
-	// Ignore names attributes that are not compared, such as the time of a write. A row
-	// that has no others is not compared. Here and below a star at the end of a name
-	// stands for any text. Of this library's rows these differ from run to run: claim,
-	// fence, attempts, lease, seenAt and expiresAt of ledger; e_* of counter; t_*, l* and ttl of
-	// limit; version, by and ttl of record; createdAt; updatedAt; and what is made of
+	// Ignore names attributes that are not compared, such as the time of a write. A row that
+	// has no others is not compared. Here and below a star at the end of a name stands for
+	// any text. Of this library's rows these differ from run to run: claim, fence, attempts,
+	// lease, seenAt and expiresAt of ledger; e_* of counter; t_*, l* and ttl of limit;
+	// version, by and ttl of record; createdAt; updatedAt; retractedAt; and what is made of
 	// Claim.Event, such as sk or event.
 	Ignore []string
 
 	// Once names the effects of Process.Do that must not happen more often than in an
-	// undisturbed run: see [Handler]. All others may be repeated. An effect that is missing
-	// fails, and so does one that no undisturbed run has. So a name may hold what must be
-	// the same in each run, such as the key for a provider, unless it follows from the time.
+	// undisturbed run: see [Handler]. Except for AtMostOnce, all others may be repeated, and
+	// a missing effect fails. So does one that no undisturbed run has. So a name may hold
+	// what must be the same in each run, such as the key for a provider, unless it follows
+	// from the time.
 	Once []string
 
 	// AtMostOnce names effects that must not happen more often than in an undisturbed
@@ -82,9 +83,9 @@ func Handler[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Proce
 	return judge(t, Explore(t, cfg, d, start))
 }
 
-// Explore is like [Handler], but returns what it found without failing the test. Bad
-// arguments, such as no messages, and a handler that returns an error although nothing
-// disturbs it fail the test all the same.
+// Explore is like [Handler], but returns what it found without failing the test. A bad
+// number of Messages, a bad Config, and a handler that returns an error each time although
+// nothing disturbs it do fail the test.
 func Explore[M any](t *testing.T, cfg Config, d Deliveries[M], start func(*Process) func(context.Context, M) error) Report {
 	t.Helper()
 	setDefault(&d.Visibility, 30*time.Second)

@@ -75,7 +75,7 @@ func (p *player) bubble(t *testing.T) {
 		defer func() {
 			if cause := recover(); cause != nil {
 				var stack [4 << 10]byte
-				p.err = fmt.Errorf("a check panicked: %v\n%s", cause, stack[:runtime.Stack(stack[:], false)])
+				p.err = fmt.Errorf("a check or an effect panicked: %v\n%s", cause, stack[:runtime.Stack(stack[:], false)])
 			}
 		}()
 
@@ -130,7 +130,7 @@ func (p *player) run(w *world) {
 }
 
 // errUnfit is the error of a replay.
-var errUnfit = errors.New("the program does not make the requests of this schedule (any more?): run it without -explore.replay")
+var errUnfit = errors.New("the program does not make the requests of this schedule: has it changed (run it without -explore.replay), or does it act at random?")
 
 // choose takes one of the choices, and reports whether the schedule goes on.
 func (p *player) choose(w *world, choices []choice) bool {

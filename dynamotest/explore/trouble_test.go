@@ -48,7 +48,7 @@ func TestPanics(t *testing.T) {
 // A check that panics fails the schedule, and not the whole test program.
 func TestChecksThatPanic(t *testing.T) {
 	t.Parallel()
-	failsWith(t, "a check panicked: explore: Items of table nothing: ", explore.Config{}, func(s *explore.Schedule) {
+	failsWith(t, "a check or an effect panicked: explore: Items of table nothing: ", explore.Config{}, func(s *explore.Schedule) {
 		increment(s, "ann")
 		s.End(func(v *explore.View) error { _ = v.Items("nothing"); return nil })
 	})
