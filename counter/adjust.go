@@ -27,7 +27,7 @@ type Adjust struct {
 	// Cap is how much may be used in a window. It must not be negative. It limits an
 	// Adjust only if To is more than From: the cap never refuses an Adjust that
 	// frees room. The Grant's Cap and Remaining refer to this Cap: if it is 0,
-	// both are 0. The Grant's Used does not depend on Cap.
+	// Remaining is 0 or [Unknown].
 	Cap int64
 }
 

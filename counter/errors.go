@@ -9,18 +9,20 @@ import (
 
 var (
 	// ErrFull means that the row has recorded Config.MaxRecorded events, and the
-	// event is not one of them. Take, TakeAll, Add, and a Refund that leaves a
-	// tombstone return it. If the cap has no room either, a take is refused
-	// instead. Calling again helps only after Config.MaxRecorded is raised.
+	// event is not one of them. Take, TakeAll, Add, a Refund that would leave a
+	// tombstone, and the Outcome of a TakeItem return it. If the cap has no room
+	// either, a take is refused instead. Calling again helps only after
+	// Config.MaxRecorded is raised.
 	ErrFull = errors.New("counter: the row already records Config.MaxRecorded events")
 
-	// ErrNotFound is returned by Adjust, and by Refund without Tombstone, when
-	// the event is not recorded, or not yet: there is nothing to settle or to
-	// give back.
+	// ErrNotFound is returned by Adjust, by Refund without Tombstone, and by the
+	// Outcome of their items, when the event is not recorded, or not yet: there is
+	// nothing to settle or to give back.
 	ErrNotFound = errors.New("counter: the event is not recorded")
 
-	// ErrBelowZero is returned by Refund and Adjust when the count is less than
-	// the weight to give back, because another system has lowered the count.
+	// ErrBelowZero is returned by Refund, Adjust, and the Outcome of their items when
+	// the count is less than the weight to give back, because another system has
+	// lowered the count.
 	ErrBelowZero = errors.New("counter: the count is less than what is to be given back")
 )
 

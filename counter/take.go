@@ -48,9 +48,9 @@ type Grant struct {
 }
 
 // First reports whether this very call took or settled what the event asked for:
-// OK and Created. For each event, First is true for at most one Take and at most
-// one Adjust. Use First for an effect that may be lost and must not come twice:
-// if the caller dies before the effect, the effect stays undone.
+// OK and Created. Without an Erase, First is true for at most one Take and one Adjust
+// of an event, for each key and window. Use First for an effect that may be lost and
+// must not come twice: if the caller dies before the effect, the effect stays undone.
 func (g Grant) First() bool { return g.OK && g.Outcome == event.Created }
 
 // Refused reports whether the answer is no: it was decided, and OK is false. The
@@ -71,7 +71,7 @@ const (
 var errNoReason = errors.New("condition failed for no known reason")
 
 // Take takes room for the event if enough is left, and returns how much is
-// used. A refusal is an answer, not an error: OK is false. A refused event
+// used. A refusal is an answer, not an error: OK is false. A refusal by the cap
 // leaves no trace, so Take decides anew when the event comes again. In one
 // case, a refused event still takes room: the network delays the SDK's first
 // attempt, the second attempt is refused, and the first attempt arrives when

@@ -17,7 +17,7 @@ type Window int
 
 const (
 	// Day is the local day, as [tzclock.Zone.Date] has it. It has 23 or 25 hours
-	// when clocks change.
+	// when clocks change by an hour.
 	Day Window = iota
 	// Hour is an hour that a clock shows, at one offset from UTC. In the night in
 	// which a clock shows an hour twice, these are two windows. If the clock changes

@@ -17,7 +17,7 @@
 //		})
 //	}
 //
-// If the table cannot be asked, Take returns an error after Config.Timeout, and this
+// If the table cannot be asked, Take returns an error within Config.Timeout, and this
 // handler is open: it lets the request through. Each process lets through at most what the
 // limit admits, or Burst a second if that is more. To close it, add after Take:
 //
@@ -46,8 +46,8 @@
 //	25  5      5        30                     25
 //	15  15     15       30                     15
 //
-// At once means after a pause that refills Burst. A caller that sends evenly, at most as the
-// last column says, is never refused. No choice gives 30 in each of the three columns: that
+// At once means after a pause that refills Burst. A caller that sends evenly, and less than
+// the last column says, is never refused. No choice gives 30 in each of the three columns: that
 // would need the time of each take.
 //
 // # The row
@@ -58,7 +58,7 @@
 //	│ "LIMIT#acme"    │ "limit"  │
 //	├─────────────────┴──────────┤
 //	│ type  S  "LIMIT"           │
-//	│ t_rps N  1774785600100     │  when the limit rps is full again: Unix ms
+//	│ t_rps N  1774785600100     │  when rps has all of its Burst again: Unix ms
 //	│ l0    S  "01KMW…~1"        │  the last 16 writes, the latest first: taken
 //	│ l1    S  "01KMX…=0,812"    │  settled, with the weights of two limits
 //	│ …                          │
@@ -81,8 +81,8 @@
 //     have followed and the row has not expired. That includes a request that the SDK
 //     sends again because a reply was lost. An event that was taken may still be
 //     refused without a request when it comes again; after RetryAfter it is a Duplicate.
-//   - RetryAfter is exact: if nobody else takes it, there is room then, and not before.
-//     For a refusal without a request, Take names the exceptions.
+//   - RetryAfter is exact: if nobody else takes or gives back, there is room then, and
+//     not before. For a refusal without a request, Take names the exceptions.
 //   - A crash leaves nothing to clean up: what was taken comes back with time.
 //   - A wrong clock, or a limit that was longer, may leave a time in the row that is too
 //     far ahead. It refuses the key at most for the refill of Burst, Config.MaxWait and a

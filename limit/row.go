@@ -150,9 +150,9 @@ func (s *Store) send(ctx context.Context, c *call) (row ddb.Item, after []int64,
 // weight; 0 for all gives the take back. Give the Take of the [Grant]: the event, the
 // limits and their weights must be as they were taken. A take is settled once.
 //
-// What is settled above what was taken is a debt: later takes have no room until it has
-// come back. All debts of a limit together keep them waiting at most for the refill of
-// Burst and Config.MaxWait; more is forgiven.
+// What is settled above what was taken is a debt: it is taken even without room, and comes
+// back with time. All debts of a limit together keep later takes waiting at most for the
+// refill of Burst and Config.MaxWait; more is forgiven.
 //
 // Settle while fewer than 16 writes of the key have followed the take. After that the
 // answer is [ErrForgotten], and a debt is not counted. A call and its settlement are two

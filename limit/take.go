@@ -26,8 +26,8 @@ type Limit struct {
 	N   int64
 	Per time.Duration
 	// Burst is how many units can be taken at once after a time of rest, at least 1.
-	// It has no default: a Burst of N lets 2·N through in the first Per. It must be at
-	// least the largest Weight, and come back within 366 days.
+	// It has no default: a Burst of N lets 2·N through in the first Per. It must come
+	// back within 366 days and, without Take.Wait, be at least the largest Weight.
 	//
 	// For at most M in any Per, choose an N and a Burst whose sum is M; what is given back,
 	// and what clocks are off, comes on top. For M at once, and never more than M in a
@@ -45,11 +45,12 @@ type Limit struct {
 type Take struct {
 	Key string // what is limited: a tenant, a customer, an address
 	// Event is the request's identity, if it has one. If it was taken already, fewer
-	// than 16 writes of the key ago, the Take takes nothing and is OK and a Duplicate.
-	// While there is no room, it may be refused instead, without a request: so do not
-	// make the Take a condition of work that may be done already. The zero Event is a
-	// random one, for requests without an identity. If a request has an
-	// Idempotency-Key, give ledger.Claim.Event.
+	// than 16 writes of the key ago, in a row that has not expired, the Take takes
+	// nothing and is OK (unless the event was settled to nothing) and a Duplicate. While
+	// there is no room, it may be refused instead, without a request: so do not make the
+	// Take a condition of work that may be done already. The zero Event is a random one,
+	// for requests without an identity. If a request has an Idempotency-Key, give
+	// ledger.Claim.Event.
 	//
 	// Caution: never make an event of the time alone. All calls of a millisecond
 	// would be one event, and only one of them would count.
@@ -69,14 +70,15 @@ type Grant struct {
 	// refusal it is zero or, if the event was settled to nothing, Duplicate.
 	Outcome event.Outcome
 	// Take is what was asked, with the event, and with the limits in the order of
-	// their names: for [Store.Settle].
+	// their names: for [Store.Settle]. It is zero after an error, and for a Weight that
+	// never has room.
 	Take Take
 	// RetryAfter is how long after a refusal the same take has room, if nobody else
 	// takes it. It is 0 if it never has: a Weight is above what Burst and Wait allow,
 	// or the event was settled to nothing.
 	RetryAfter time.Duration
 	// Remaining is how much of each of Take.Limits can now be taken at once, 0 to Burst.
-	// It is nil after an error, and for a refusal that does not depend on it.
+	// It is nil after an error, and may be for a refusal that does not depend on it.
 	Remaining []int64
 
 	call  *call // for the header
@@ -110,8 +112,8 @@ type Grant struct {
 // turn. If the turn comes after Wait or the end of the context, the take is refused at
 // once. A Duplicate sleeps at least until the turn of its take, or is refused likewise.
 // If the context ends while Take sleeps, Take returns the context's error. If Take.Event
-// is zero and the row still has it, Take gives the room back, within Config.Timeout. The
-// room of a given event stays, for its redelivery, and comes back with time.
+// is zero and the row still has the take, Take gives the room back, within Config.Timeout.
+// With an event, the room stays, for a redelivery, and comes back with time.
 //
 // Errors: an [*event.InputError]; [ErrContended]; the context's and the API's error,
 // also if DynamoDB throttles or Config.Timeout is over. After an error the take may hold
@@ -234,8 +236,8 @@ func (s *Store) take(ctx context.Context, c *call) (g Grant, err error) {
 // SetHeader sets RateLimit-Policy and RateLimit, as draft-ietf-httpapi-ratelimit-headers-11
 // has them, and Retry-After of a refusal. Each limit has q (N), w (Per, if it is whole
 // seconds), r (Remaining) and, if the same take has no room now, t: the seconds until it
-// has. If Remaining is nil, SetHeader does not set the first two. If RetryAfter is 0, it
-// does not set the last.
+// has. If Remaining is nil, SetHeader sets neither RateLimit header. If RetryAfter is 0,
+// it does not set Retry-After.
 func (g Grant) SetHeader(h http.Header) {
 	var policies, states []string
 	for i, left := range g.Remaining {

@@ -10,7 +10,7 @@
 // # Zones
 //
 // A [Zone] is a place with a history of clock changes, named as in the IANA
-// database, or a location that [In] was given. It is a small value, comparable
+// database, or a location that was given to [In]. It is a small value, comparable
 // with ==. The zero Zone is not a zone, and is never taken for UTC or for the
 // machine's zone. Stores refuse it, and the methods that need a zone panic.
 //

@@ -109,7 +109,7 @@ func (z Zone) MarshalText() ([]byte, error) {
 	return []byte(z.name), nil
 }
 
-// UnmarshalText reads what MarshalText wrote, and refuses names that [Load]
+// UnmarshalText reads what MarshalText wrote, and otherwise refuses what [Load]
 // refuses.
 func (z *Zone) UnmarshalText(text []byte) error { return unmarshal(z, text, Load) }
 

@@ -109,7 +109,7 @@ func as[E error](err error) bool {
 // A *ledger.PermanentError is Poison, with status 422: the work refused the event for
 // good. If its cause is an *event.InputError, or a sentinel of package event or ledger
 // that survives storing, it has the verdict of that cause, except ledger.ErrLeaseLost.
-// The ledger stores only the text of all others, so they do not count, and each delivery
+// No other cause counts, because the ledger stores only the text of most: so each delivery
 // of a key has the same verdict. If the ledger refused the work's result or its actions,
 // the status is 500.
 //
