@@ -254,6 +254,7 @@ func TestAMachineThatStoodStill(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.db.Inject(dynamotest.Fault{Op: "TransactWriteItems", Table: "limits", Do: dynamotest.Before(func() {
+			time.Sleep(time.Millisecond) // until the lease is watched
 			ahead.Store(int64(fresh + time.Minute))
 			c.want(t, "k", "/charges", charge("visa", 300), http.StatusGone)
 		})})

@@ -199,6 +199,7 @@ func TestAMachineThatStoodStill(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.db.Inject(dynamotest.Fault{Op: "UpdateItem", Table: "days", Do: dynamotest.Before(func() {
+			time.Sleep(time.Millisecond) // until the lease is watched
 			ahead.Store(int64(fresh + time.Minute))
 			if got := c.post("k", "a", 600); got != http.StatusGone {
 				t.Error(got)
