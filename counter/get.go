@@ -17,7 +17,7 @@ import (
 type Count struct {
 	Used      int64
 	Recorded  int64     // events in the row, refunded ones included
-	UpdatedAt time.Time // of the last write; zero if no row counts, or it has no updatedAt
+	UpdatedAt time.Time // of the last write; zero if the window has no row that counts, or that row has no updatedAt
 }
 
 // lastMilli is the end of the year 9999, the last of a row's name.

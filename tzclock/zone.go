@@ -23,8 +23,8 @@ var (
 	UTC = Zone{name: "UTC"}
 
 	// Stockholm is Europe/Stockholm. Its data is read on first use. If neither
-	// the machine nor the program has the data, stores refuse the zone, and its
-	// methods panic.
+	// the machine nor the program has the data, stores refuse the zone, and the
+	// methods that need the data panic.
 	Stockholm = Zone{name: "Europe/Stockholm"}
 )
 

@@ -84,7 +84,7 @@ type Faults struct {
 	Cuts        int           // a batch, Query or Scan is done in two: its first item, the rest
 	Clocks      int           // callers whose clock is off
 	ClockOff    time.Duration // how far it is ahead or behind
-	AnyConflict bool          // conflicts need no other request: others write transactions
+	AnyConflict bool          // a conflict may come at any time, as if another program wrote the item
 
 	// Total bounds all kinds together. Defaults to no bound.
 	Total int
