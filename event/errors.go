@@ -65,7 +65,7 @@ func BadInput(pkg, field, reason string) error {
 // LeftoverError is the error of a call that writes many things and goes on if
 // one of them fails, such as RecordMany of package activity and Seed of package
 // alias. It names each thing that the call could not write, with the reason.
-// All other things are written. If only the reply was lost, a leftover may have
+// Nothing else failed. If only the reply was lost, a leftover may have
 // been written after all. Call again with the leftovers, or with everything,
 // because each write is safe to repeat.
 //

@@ -96,8 +96,8 @@ func (e Event) String() string { return ulid.ULID(e).String() }
 func (e Event) Time() time.Time { return time.UnixMilli(int64(ulid.ULID(e).Time())).UTC() }
 
 // N returns the number that [Event.Nth] has given to the event. It is 1 for the
-// event that [New] returned. An Event whose N is 0 is only the lower bound of the
-// events that follow from one, and stores refuse it.
+// event that [New] returned. An Event whose N is 0 is only a lower bound: it
+// sorts before all that Nth makes of the event. Stores refuse it.
 func (e Event) N() int { return int(e[Size-1]) }
 
 // Nth returns an event for the n-th thing that follows from e, with n from 1 to

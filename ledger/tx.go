@@ -200,7 +200,7 @@ func (c *Claim) author(stored string, sent []string) error {
 	case !own:
 		return nil
 	case slices.Contains(sent, stored):
-		return c.store.wrap("DoTx", fmt.Errorf("the work itself or an earlier transaction of DoTx, which came late, has completed the claim: %w", event.ErrUnknownOutcome))
+		return c.store.wrap("DoTx", fmt.Errorf("the claim was completed by the work itself, or with the actions by an earlier transaction that came late: %w", event.ErrUnknownOutcome))
 	}
 	return ErrResultDiffers
 }

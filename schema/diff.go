@@ -71,8 +71,8 @@ func (d Difference) String() string {
 	return text
 }
 
-// MismatchError lists what the definitions ask for and the tables lack; one of
-// [Create], only what it met first.
+// MismatchError lists what the definitions ask for and the tables lack. That of
+// [Create] lists only what Create met first.
 type MismatchError struct {
 	Differences []Difference // grouped by table; without the Tolerated differences
 }

@@ -31,8 +31,8 @@ type Config struct {
 
 	// Moves is how often time may pass in a schedule while requests are open: to just
 	// before or just after a moment, or until a timer wakes a caller. A deletion by TTL
-	// counts, too. Time that passes while all callers sleep does not, and two seconds while
-	// some sleep do not. The expiry of an item is a moment, too: a ledger then forgets the
+	// counts, too. Time that passes while all callers sleep does not count, and two seconds
+	// while some sleep do not count. The expiry of an item is a moment, too: a ledger then forgets the
 	// key, and Claim.Event changes. Defaults to 0.
 	Moves int
 

@@ -187,7 +187,7 @@ func (w *world) settle() {
 
 	for i, q := range w.open {
 		if i > 0 && q.process == w.open[i-1].process && q.text() == w.open[i-1].text() && !q.reads() && w.broken == nil {
-			w.broken = fmt.Errorf("%s: two goroutines make the same write at the same time (%v): the explorer cannot tell them apart: let them differ, or make one", q.process.caller.name, q)
+			w.broken = fmt.Errorf("%s: two goroutines make the same write at the same time (%v): the explorer cannot tell the two apart: give the writes different contents, or send only one", q.process.caller.name, q)
 		}
 	}
 
