@@ -91,7 +91,7 @@ type Faults struct {
 }
 
 // Schedule is one run of the callers. The function that gets it declares callers and
-// checks, with variables of their own, and returns.
+// checks, and returns. It declares their variables, too: none outside it.
 type Schedule struct {
 	callers []*caller
 	always  func(*View) error
