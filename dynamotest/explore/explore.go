@@ -174,7 +174,7 @@ func judge(t *testing.T, r Report) Report {
 	t.Helper()
 	if f := r.Failure; f != nil {
 		t.Errorf("explore: %v\n\n%s", f.Err, f.Drawing)
-		if !errors.Is(f.Err, errUnfit) {
+		if f.Schedule != "" && !errors.Is(f.Err, errUnfit) {
 			run := "^" + strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^") + "$"
 			t.Logf("again: go test -run '%s' -explore.replay '%s'", strings.ReplaceAll(run, "'", `'\''`), f.Schedule)
 		}

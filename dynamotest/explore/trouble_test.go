@@ -74,6 +74,25 @@ func TestChecksThatFailNow(t *testing.T) {
 	})
 }
 
+// A failure without a schedule names none to replay.
+func TestAnEffectThatIsNever(t *testing.T) {
+	t.Parallel()
+	const child = "EXPLORE_NAMES_NO_EFFECT"
+	if os.Getenv(child) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestAnEffectThatIsNever$")
+		cmd.Env = append(os.Environ(), child+"=1")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), `names the effect "mail"`) || strings.Contains(string(out), "-explore.replay") {
+			t.Errorf("%v:\n%s", err, out)
+		}
+		return
+	}
+	orders := explore.Deliveries[string]{Messages: []string{"17"}, Once: []string{"mail"}}
+	explore.Handler(t, explore.Config{Server: seeded(t)}, orders, func(*explore.Process) func(context.Context, string) error {
+		return func(context.Context, string) error { return nil }
+	})
+}
+
 // A caller that repeats a request for ever is named, too.
 func TestRepeatsForEver(t *testing.T) {
 	t.Parallel()

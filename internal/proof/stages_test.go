@@ -107,7 +107,7 @@ func runStage(t *testing.T, name string, cfg explore.Config, program func(*explo
 }
 
 // notJudged are failures that no rule of the proof has found.
-var notJudged = regexp.MustCompile("did not do the same|cannot end|does not end|ended by FailNow|panicked|two goroutines")
+var notJudged = regexp.MustCompile("did not do the same|does not make the requests|cannot end|does not end|ended by FailNow|panicked|two goroutines")
 
 // pageRow returns the row of the page for a configuration: calls, from all rows that
 // they begin with.
