@@ -9,8 +9,9 @@ import (
 const releaseUpdate = "SET #state = :failed, #expiresAt = :expires, #attempts = #attempts - :one REMOVE #lease"
 
 // Release gives the key up without counting the attempt, for work that has not begun.
-// It is safe to repeat. It returns [ErrLeaseLost] if the claim is no longer held, as
-// after a Fail, a [*PermanentError] or a [*DoneError] if this claim ended the key.
+// It is safe to repeat. If this claim has ended the key, it returns a [*DoneError] or a
+// [*PermanentError]. If the claim is no longer held otherwise, as after a Fail, it
+// returns [ErrLeaseLost].
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (c *Claim) Release(ctx context.Context) error {

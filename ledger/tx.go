@@ -166,7 +166,7 @@ func (c *Claim) commit(ctx context.Context, result string, items []types.Transac
 		return nil
 	case !cancelled || len(reasons) != len(in.TransactItems):
 		// It may be about a table of the work's actions, and not the claim's.
-		return fmt.Errorf("%s: DoTx on table %s and on the tables of the work's actions (%d): %w", pkg, c.store.table, len(items), err)
+		return fmt.Errorf("%s: DoTx on table %s, with %d actions of the work, perhaps on other tables: %w", pkg, c.store.table, len(items), err)
 	case ddb.ConditionFailed(reasons[0]):
 		return c.standing(c.store.names.Read(reasons[0].Item), result)
 	}

@@ -162,7 +162,7 @@ func TestDoTxThatArrivesLate(t *testing.T) {
 	}
 	p := &paying{b: b}
 	res, err := ledger.DoTx(t.Context(), store, order, p.work)
-	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+" and on the tables of the work's actions (1): ") {
+	if !errors.Is(err, errCut) || res != (ledger.Result[string]{}) || !strings.HasPrefix(err.Error(), "ledger: DoTx on table "+b.table+", with 1 actions of the work, perhaps on other tables: ") {
 		t.Errorf("DoTx = %+v, %v", res, err)
 	}
 	if r := mustGet(t, store, order.Key); r.State != ledger.Failed || len(w.sent) != 3 {
