@@ -26,7 +26,7 @@ var ErrRetracted = errors.New("activity: the activity was retracted and is not r
 type ConflictError struct {
 	// Stored are the activities that are stored: from Record, the one under the
 	// Event; from RecordAll, all of the event; from RecordItems.Outcome, those
-	// under an N of the set.
+	// with the event and number ([event.Event.N]) of one in the set.
 	Stored []Activity
 }
 

@@ -60,8 +60,8 @@ const (
 // Reopen returns [ErrChanged] if the row is not the one that was seen, and a [*DoneError]
 // for a key that is done. It returns [ErrNotFound] if the row has expired or was deleted:
 // the next delivery does the work anyway. It returns an [*InProgressError] for a key that
-// is claimed, even if the lease has lapsed: then the next delivery takes it over, or
-// [Operators.Forget] frees it.
+// is claimed, even if the lease has lapsed: then the next delivery takes it over if
+// attempts are left, and otherwise [Operators.Forget] frees it.
 //
 // Price: 1 request, 1 WCU. A larger row costs 1 WCU for each KB.
 func (s *Operators) Reopen(ctx context.Context, seen Record) error {
