@@ -138,8 +138,8 @@ func (s *Store) put(ctx context.Context, method string, it ddb.Item, condition s
 // activities, or rows of more than 4 MB together. A set that is too old for the
 // Retention is refused with [event.ErrTooOld].
 //
-// Price: 1 request, 4 WCU. This is the price for one activity; here, all WCU are for
-// each KB begun of a row. Several cost 5 WCU each, because a transaction doubles the
+// Price: 1 request, 4 WCU. This is the price for one activity. Each number of WCU here
+// is for each KB begun of a row. Several cost 5 WCU each, because a transaction doubles the
 // price of the table's row, but not that of the indexes. A duplicate, a conflict or a
 // retracted activity costs 1 WCU for a set of one, or 2 WCU for each activity of a
 // larger set. RecordAll then reads all rows of the event: 1 more request for each MB,

@@ -209,7 +209,7 @@ func (c *call) settleTo(to map[string]int64) error {
 			weight, known = w, known+1
 		}
 		if weight < 0 || weight > mostWeight {
-			return event.BadInput(pkg, "to", fmt.Sprintf("must be 0 to 1,000,000,000,000, is %d for %s", weight, l.Name))
+			return event.BadInput(pkg, "to", fmt.Sprintf("must have weights from 0 to 1,000,000,000,000, has %d for %s", weight, l.Name))
 		}
 		c.times = append(c.times, c.now+1) // a debt is mostly that of a busy key
 		of.add, l.Weight = span(weight-l.Weight, of.unit), weight

@@ -139,7 +139,7 @@ func (d PolicyDocument) Terraform() (string, error) {
 		for j, arn := range s.Resource {
 			resources[j] = string(arn)
 			if strings.Contains(tables.ReplaceAllString(escaper.Replace(resources[j]), ""), "${AWS::") {
-				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation; In replaces those of Policy")
+				return "", event.BadInput(pkg, fmt.Sprintf("Statement[%d].Resource[%d]", i, j), "must not have a pseudo parameter of CloudFormation: call PolicyDocument.In first, which replaces those that Policy wrote")
 			}
 		}
 		statements[i] = map[string]any{"Effect": s.Effect, "Action": s.Action, "Resource": resources}
